@@ -16,6 +16,7 @@ export default tseslint.config(
       '@typescript-eslint/no-non-null-assertion': 'error',
       // A store that needs no await in one operation still has to return a promise.
       '@typescript-eslint/require-await': 'off',
+      '@typescript-eslint/no-unused-vars': ['error', { varsIgnorePattern: '^_', argsIgnorePattern: '^_' }],
       'no-control-regex': 'error',
     },
   },

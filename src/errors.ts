@@ -85,10 +85,13 @@ export type StoreFailure = 'retry' | 'key_busy' | 'wallet_busy' | 'unknown' | 'r
 /** A classified failure of a database operation; the driver's own error is the cause. */
 export class StoreError extends Error {
   readonly failure: StoreFailure
+  /** With `key_busy`: the ids of the leading claims whose keys are held elsewhere, where the store can tell. */
+  readonly busyClaims: readonly string[]
 
-  constructor(failure: StoreFailure, message: string, cause?: unknown) {
+  constructor(failure: StoreFailure, message: string, cause?: unknown, busyClaims: readonly string[] = []) {
     super(message, cause === undefined ? undefined : { cause })
     this.name = 'StoreError'
     this.failure = failure
+    this.busyClaims = busyClaims
   }
 }

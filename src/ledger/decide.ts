@@ -154,6 +154,7 @@ function settle(outcome: Settled['outcome'], reason: string | null): Decision {
 }
 
 function required(amount: bigint | null): bigint {
-  if (amount === null || amount <= 0n) throw new RangeError(`A credit needs a positive amount, not ${String(amount)}.`)
+  if (amount === null || amount <= 0n)
+    throw new RangeError(`A credit needs a positive amount, not ${String(amount)}.`)
   return amount
 }

@@ -50,14 +50,15 @@ export interface StoreFinding {
 export interface GroupOptions {
   /** Null: leave locked wallets out. A number: wait that long (milliseconds) for wallets and keys. */
   readonly waitMs: number | null
+  /** How long to wait for a key that is written elsewhere and not committed, where the database can be told. */
+  readonly keyWaitMs?: number
   /** Whether a wallet belongs to the lane that runs this group; the others come back as `elsewhere`. */
   readonly owns: (user: string) => boolean
 }
 
 /** `raced`: somebody else wrote one of the planned entries first; everything rolled back, start again. */
 export type GroupResult =
-  | { readonly kind: 'applied'; readonly results: readonly MemberResult[] }
-  | { readonly kind: 'raced' }
+  { readonly kind: 'applied'; readonly results: readonly MemberResult[] } | { readonly kind: 'raced' }
 
 export interface Page {
   readonly limit: number
@@ -193,7 +194,9 @@ export interface LedgerStore {
   applyGroup(members: readonly GroupMember[], options: GroupOptions): Promise<GroupResult>
 
   readWallet(user: string): Promise<WalletRow | null>
-  listWallets(page: Page & { readonly prefix?: string; readonly negative?: boolean }): Promise<PageOf<WalletRow>>
+  listWallets(
+    page: Page & { readonly prefix?: string; readonly negative?: boolean },
+  ): Promise<PageOf<WalletRow>>
   /** True where it was made, false where it existed. Own wallets only. */
   createWallet(user: string): Promise<boolean>
   adjust(adjustment: Adjustment): Promise<AdjustmentResult>
@@ -214,9 +217,16 @@ export interface LedgerStore {
   /** Closes an open row; false where there is none. */
   resolvePostback(id: string, reason: string): Promise<boolean>
   /** Deletes at most `limit` rows that arrived before `before`; open ones stay. Resolves to the number deleted. */
-  prunePostbacks(prune: { readonly verified: boolean; readonly before: Date; readonly limit: number }): Promise<number>
+  prunePostbacks(prune: {
+    readonly verified: boolean
+    readonly before: Date
+    readonly limit: number
+  }): Promise<number>
   /** The sender addresses of verified calls since `since`, at most `limit`. */
-  verifiedAddresses(since: Date, limit: number): Promise<readonly { readonly network: string; readonly ip: string }[]>
+  verifiedAddresses(
+    since: Date,
+    limit: number,
+  ): Promise<readonly { readonly network: string; readonly ip: string }[]>
 
   /** Writes a setting unless it exists; resolves to the one that stands. */
   claimSetting(name: string, value: string): Promise<string>

@@ -1,0 +1,305 @@
+/**
+ * The group commit: gathers whatever claims wait into one transaction, and tells each what became of it.
+ *
+ * A wallet belongs to one lane of this process; a lane runs one group at a time and takes the next as soon as it is
+ * free, so nothing ever waits for a timer and one postback alone commits at once. A wallet (or a key) that somebody
+ * else holds is set aside with its whole backlog, on a connection that waits, so that its neighbours do not.
+ *
+ * @module
+ */
+import type { GroupItem } from '../ledger/group.js'
+import type { LedgerStore } from '../ledger/store.js'
+import { zeroCounters, type CommitCounters } from './counters.js'
+import { runGroup, type RunContext, type RunMember, type RunReports } from './group-run.js'
+import { KeyChains } from './key-chains.js'
+import { overloaded, Pending, type Settlement } from './pending.js'
+
+export interface CommitterOptions {
+  /** Claims in one group; default 500. */
+  readonly maxGroup: number
+  /** Raw bytes in one group; default 1 MiB. */
+  readonly maxGroupBytes: number
+  /** Claims that may wait or run at once; more are answered `overloaded`. Default 10,000. */
+  readonly queueLimit: number
+  /** Milliseconds on a clock that never goes back. */
+  readonly now: () => number
+  readonly random: () => number
+  readonly sleep: (milliseconds: number) => Promise<void>
+  /** Told of every group that committed. */
+  readonly onGroup: (size: number) => void
+  /** Told of errors that no store should let out. */
+  readonly onBug: (error: unknown) => void
+}
+
+export interface CommitterStatus {
+  /** Claims queued, running or aside. */
+  readonly pending: number
+  readonly asides: number
+  readonly counters: Readonly<CommitCounters>
+}
+
+export interface Committer {
+  /**
+   * Queues one postback.
+   *
+   * @param bytes its raw size, for the bound on a group
+   * @param deadlineAt when its answer has to leave, on the committer's clock
+   */
+  submit(item: GroupItem, bytes: number, deadlineAt: number): Promise<Settlement>
+  status(): CommitterStatus
+  /** Resolves when nothing waits or runs any more. */
+  drain(): Promise<void>
+}
+
+/** How often deadlines are looked at, in milliseconds. */
+const SWEEP_MS = 25
+
+/** A queue with one runner: a lane of wallets, or one wallet or key that somebody else holds. */
+interface Queue {
+  readonly waiting: Pending[]
+  running: boolean
+}
+
+export function createCommitter(store: LedgerStore, given: Partial<CommitterOptions> = {}): Committer {
+  const options: CommitterOptions = Object.freeze({
+    maxGroup: 500,
+    maxGroupBytes: 1024 * 1024,
+    queueLimit: 10_000,
+    now: () => performance.now(),
+    random: Math.random,
+    sleep: (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds)),
+    onGroup: () => undefined,
+    onBug: () => undefined,
+    ...given,
+  })
+  return new GroupCommitter(store, options)
+}
+
+class GroupCommitter implements Committer {
+  readonly #store: LedgerStore
+  readonly #options: CommitterOptions
+  readonly #counters = zeroCounters()
+  readonly #pending = new Set<Pending>()
+  readonly #chains = new KeyChains()
+  readonly #lanes: Queue[]
+  readonly #asides = new Map<string, Queue>()
+  readonly #drained: (() => void)[] = []
+  #runningAsides = 0
+  #sweeper: NodeJS.Timeout | null = null
+
+  constructor(store: LedgerStore, options: CommitterOptions) {
+    this.#store = store
+    this.#options = options
+    this.#lanes = Array.from({ length: Math.max(1, store.lanes) }, () => ({ waiting: [], running: false }))
+  }
+
+  submit(item: GroupItem, bytes: number, deadlineAt: number): Promise<Settlement> {
+    const pending = new Pending(item, bytes, deadlineAt)
+    if (this.#pending.size >= this.#options.queueLimit) {
+      this.#counters.full += 1
+      pending.finish({ fate: 'dropped', settled: overloaded('queue_full') })
+      return pending.answer
+    }
+    this.#pending.add(pending)
+    this.#sweeper ??= setInterval(() => {
+      this.#sweep()
+    }, SWEEP_MS)
+    if (this.#chains.enter(pending)) this.#route(pending)
+    return pending.answer
+  }
+
+  status(): CommitterStatus {
+    return { pending: this.#pending.size, asides: this.#asides.size, counters: { ...this.#counters } }
+  }
+
+  drain(): Promise<void> {
+    if (this.#pending.size === 0) return Promise.resolve()
+    return new Promise((resolve) => this.#drained.push(resolve))
+  }
+
+  #route(pending: Pending): void {
+    const aside = pending.user === null ? undefined : this.#asides.get(walletAside(pending.user))
+    if (aside !== undefined) {
+      aside.waiting.push(pending)
+      return
+    }
+    const index = laneOf(pending.user ?? pending.item.id, this.#lanes.length)
+    const lane = this.#lanes[index] as Queue
+    lane.waiting.push(pending)
+    if (!lane.running) {
+      lane.running = true
+      // One turn of the event loop gathers the calls that arrived together.
+      setImmediate(() => void this.#runLane(lane, index))
+    }
+  }
+
+  async #runLane(lane: Queue, index: number): Promise<void> {
+    const owns = (user: string): boolean =>
+      laneOf(user, this.#lanes.length) === index && !this.#asides.has(walletAside(user))
+    for (let group = this.#takeGroup(lane); group.length > 0; group = this.#takeGroup(lane)) {
+      await runGroup(this.#context(owns, false), group)
+    }
+    lane.running = false
+  }
+
+  #setAside(name: string, member: RunMember): void {
+    const { leader, copies } = member
+    this.#chains.giveBack(leader, copies)
+    leader.state = 'queued'
+    for (const copy of copies) copy.state = 'queued'
+    const aside = this.#asides.get(name) ?? { waiting: [], running: false }
+    this.#asides.set(name, aside)
+    aside.waiting.push(leader)
+    this.#startAsides()
+  }
+
+  /** Starts as many of the waiting asides as the store has connections for, oldest first. */
+  #startAsides(): void {
+    for (const [name, aside] of this.#asides) {
+      if (this.#runningAsides >= Math.max(1, this.#store.asides)) return
+      if (aside.running) continue
+      aside.running = true
+      this.#runningAsides += 1
+      setImmediate(() => void this.#runAside(name, aside))
+    }
+  }
+
+  async #runAside(name: string, aside: Queue): Promise<void> {
+    const owns = (user: string): boolean => name === walletAside(user) || !name.startsWith(WALLET)
+    for (let group = this.#takeGroup(aside); group.length > 0; group = this.#takeGroup(aside)) {
+      await runGroup(this.#context(owns, true), group)
+    }
+    this.#asides.delete(name)
+    this.#runningAsides -= 1
+    this.#startAsides()
+  }
+
+  #takeGroup(queue: Queue): RunMember[] {
+    const group: RunMember[] = []
+    let size = 0
+    let bytes = 0
+    let taken = 0
+    for (const leader of queue.waiting) {
+      if (size >= this.#options.maxGroup || (size > 0 && bytes + leader.bytes > this.#options.maxGroupBytes))
+        break
+      taken += 1
+      if (leader.state === 'done' || this.#followAside(queue, leader)) continue
+      const copies = this.#chains.takeCopies(leader, this.#options.maxGroup - size - 1)
+      group.push({ leader, copies })
+      size += 1 + copies.length
+      bytes += leader.bytes + copies.reduce((sum, copy) => sum + copy.bytes, 0)
+    }
+    queue.waiting.splice(0, taken)
+    return group
+  }
+
+  /** A claim that was queued in its lane before its wallet was set aside goes there too. */
+  #followAside(queue: Queue, leader: Pending): boolean {
+    if (leader.user === null) return false
+    const aside = this.#asides.get(walletAside(leader.user))
+    if (aside === undefined || aside === queue || !this.#lanes.includes(queue)) return false
+    aside.waiting.push(leader)
+    return true
+  }
+
+  #context(owns: (user: string) => boolean, waits: boolean): RunContext {
+    const { now, random, sleep, onGroup } = this.#options
+    return {
+      store: this.#store,
+      counters: this.#counters,
+      reports: this.#reports,
+      now,
+      random,
+      sleep,
+      onGroup,
+      owns,
+      waits,
+    }
+  }
+
+  readonly #reports: RunReports = {
+    settled: ({ leader, copies }, outcome, outcomes) => {
+      copies.forEach((copy, index) => {
+        this.#finish(copy, { fate: 'committed', settled: outcomes[index] ?? outcome })
+      })
+      this.#finish(leader, { fate: 'committed', settled: outcome })
+    },
+    walletBusy: (member, user) => {
+      member.leader.user = user
+      this.#setAside(walletAside(user), member)
+    },
+    keyBusy: (member) => {
+      this.#setAside(`key\u0000${String(member.leader.key)}`, member)
+    },
+    elsewhere: ({ leader, copies }, user) => {
+      this.#chains.giveBack(leader, copies)
+      leader.state = 'queued'
+      for (const copy of copies) copy.state = 'queued'
+      leader.user = user
+      this.#route(leader)
+    },
+    dropped: (member, settled) => {
+      this.#finishAll(member, { fate: 'dropped', settled })
+    },
+    unknown: (member) => {
+      this.#finishAll(member, { fate: 'unknown', settled: { outcome: 'failed', reason: 'commit_unknown' } })
+    },
+    refused: ({ leader, copies }) => {
+      // Its copies may differ in the very part that was refused, so each of them has its own try.
+      this.#chains.giveBack(leader, copies)
+      for (const copy of copies) copy.state = 'queued'
+      this.#finish(leader, { fate: 'dropped', settled: { outcome: 'malformed', reason: 'store_refused' } })
+    },
+    broken: (member, error) => {
+      this.#options.onBug(error)
+      this.#finishAll(member, { fate: 'unknown', settled: { outcome: 'failed', reason: 'internal' } })
+    },
+  }
+
+  #finishAll({ leader, copies }: RunMember, settlement: Settlement): void {
+    for (const copy of copies) this.#finish(copy, settlement)
+    this.#finish(leader, settlement)
+  }
+
+  #finish(pending: Pending, settlement: Settlement): void {
+    pending.finish(settlement)
+    this.#pending.delete(pending)
+    const next = this.#chains.leave(pending)
+    if (next !== null) this.#route(next)
+    if (this.#pending.size > 0) return
+    if (this.#sweeper !== null) clearInterval(this.#sweeper)
+    this.#sweeper = null
+    for (const resolve of this.#drained.splice(0)) resolve()
+  }
+
+  /** Drops what is still queued at its deadline and answers what is running. */
+  #sweep(): void {
+    const now = this.#options.now()
+    for (const pending of [...this.#pending]) {
+      if (pending.deadlineAt > now || pending.late) continue
+      if (pending.state === 'sent') {
+        this.#counters.expiredSent += 1
+        pending.answerLate()
+      } else {
+        this.#counters.expiredQueued += 1
+        this.#finish(pending, { fate: 'dropped', settled: overloaded('deadline') })
+      }
+    }
+  }
+}
+
+const WALLET = 'wallet\u0000'
+
+function walletAside(user: string): string {
+  return WALLET + user
+}
+
+/** The same wallet always falls to the same lane; FNV-1a over the text's units. */
+function laneOf(user: string, lanes: number): number {
+  if (lanes === 1) return 0
+  let hash = 0x811c9dc5
+  for (let index = 0; index < user.length; index += 1) {
+    hash = Math.imul(hash ^ user.charCodeAt(index), 0x01000193)
+  }
+  return (hash >>> 0) % lanes
+}

@@ -1,0 +1,326 @@
+/**
+ * The receiver: reads and verifies a call, has it committed with others, and answers by the network's own rule.
+ *
+ * @module
+ */
+import { uuidv7 } from 'uuidv7'
+import { findProfile } from '../catalogue/index.js'
+import { createCommitter, type Committer } from '../commit/committer.js'
+import type { Settlement } from '../commit/pending.js'
+import { PaidonceError } from '../errors.js'
+import { RejectedBudget } from '../inbox/rejected-budget.js'
+import { makeRow, type Arrival } from '../inbox/row.js'
+import { InboxWriter } from '../inbox/writer.js'
+import type { GroupItem } from '../ledger/group.js'
+import type { LedgerStore } from '../ledger/store.js'
+import { OPEN_GATE, type Claim } from '../ledger/types.js'
+import type { Answer, Settled } from '../outcome.js'
+import { answerFor } from '../postback/answers.js'
+import type { PostbackClaim } from '../postback/claim.js'
+import { resolveNetwork, type Network } from '../postback/network.js'
+import type { RawRequest } from '../postback/raw-request.js'
+import { readPostback, type Reading } from '../postback/read.js'
+import { compileClientAddress, type ClientAddress } from './client-address.js'
+import { resolveIdSpaces } from './id-spaces.js'
+import { reprocessPostbacks } from './reprocess.js'
+import { calledName, compileRoutes, type Routes } from './routes.js'
+import type { OperatorClaim, Receiver, ReceiverOptions, ReceiverRequest, ReceiverResponse } from './types.js'
+
+/** A claim is answered within this time whatever its network allows. */
+const MAX_ANSWER_MS = 4_000
+/** Of a network's own time budget this share is used, the rest is the way there and back. */
+const BUDGET_SHARE = 0.8
+/** Sender addresses of verified calls that are remembered from this many days back. */
+const KNOWN_ADDRESS_DAYS = 90
+const RETRY_AFTER_SECONDS = '5'
+
+/**
+ * Makes a receiver on a store.
+ *
+ * @throws PaidonceError `config_invalid` that names the key, the value and what was expected.
+ * @example
+ * ```ts
+ * import { createReceiver } from 'paidonce'
+ * import { memoryStore } from 'paidonce/memory'
+ *
+ * const receiver = createReceiver({
+ *   store: memoryStore(),
+ *   networks: { sharklio: { profile: 'sharklio', secret: 'the postback key of the dashboard' } },
+ * })
+ * const { status } = await receiver.handle({
+ *   method: 'GET', url: '/postback/sharklio?tx=1', headers: {}, body: new Uint8Array(), remoteAddress: '203.0.113.7',
+ * })
+ * console.log(status) // 403: nothing in it is signed
+ * ```
+ */
+export function createReceiver(options: ReceiverOptions): Receiver {
+  return new GroupReceiver(options)
+}
+
+class GroupReceiver implements Receiver {
+  readonly networkNames: readonly string[]
+  readonly #options: ReceiverOptions
+  readonly #store: LedgerStore
+  readonly #networks: ReadonlyMap<string, Network>
+  readonly #routes: Routes
+  readonly #clientAddress: ClientAddress
+  readonly #committer: Committer
+  readonly #writer: InboxWriter
+  readonly #budget: RejectedBudget
+  readonly #now: () => number
+  readonly #newId: () => string
+  #idSpaces: ReadonlyMap<string, string> = new Map()
+  #started: Promise<void> | null = null
+  #ready = false
+  #closing = false
+
+  constructor(options: ReceiverOptions) {
+    this.#options = options
+    this.#store = options.store
+    this.#networks = resolveNetworks(options)
+    this.networkNames = [...this.#networks.keys()]
+    this.#routes = compileRoutes(this.#networks, options.basePath ?? '/postback')
+    this.#clientAddress = compileClientAddress(options.trustProxy)
+    this.#committer = createCommitter(options.store, options.commit)
+    this.#writer = new InboxWriter(options.store)
+    this.#budget = new RejectedBudget(options.inbox?.rejectedPerMinute ?? 600)
+    this.#now = options.now ?? Date.now
+    this.#newId = options.newId ?? uuidv7
+  }
+
+  start(): Promise<void> {
+    this.#started ??= this.#start().catch((error: unknown) => {
+      this.#started = null
+      throw error
+    })
+    return this.#started
+  }
+
+  async handle(request: ReceiverRequest): Promise<ReceiverResponse> {
+    const arrivedAt = performance.now()
+    const network = this.#routes.find(request.url)
+    if (network === null) return this.#answerUnrouted(request, arrivedAt, 404, 'unknown_network')
+    if (!(network.methods as readonly string[]).includes(request.method)) {
+      return this.#answerUnrouted(request, arrivedAt, 405, 'method_not_allowed', network)
+    }
+    if (!this.#ready) {
+      const failure = await this.#waitUntilReady()
+      if (failure !== null) return this.#respond(network, failure, answerOf(network, failure, null), arrivedAt, false)
+    }
+    const arrival = this.#read(request, network)
+    if (!arrival.reading.verified) return this.#refuse(network, arrival, arrivedAt)
+    this.#budget.remember(network.name, arrival.request.remoteAddress)
+    return this.#commit(network, arrival, arrivedAt)
+  }
+
+  reprocess(...[filter, dryRun]: Parameters<Receiver['reprocess']>): ReturnType<Receiver['reprocess']> {
+    return reprocessPostbacks(
+      {
+        store: this.#store,
+        networks: this.#networks,
+        idSpaceOf: (network) => this.#idSpaceOf(network),
+        submit: (item) => this.#committer.submit(item, 0, performance.now() + MAX_ANSWER_MS),
+      },
+      filter,
+      dryRun,
+    )
+  }
+
+  async settle(claim: OperatorClaim): Promise<Settled> {
+    const id = this.#newId()
+    const item: GroupItem = {
+      id,
+      claim: {
+        ...claim,
+        postbackId: id,
+        amount: null,
+        receivedAmount: null,
+        unit: 'coins',
+        rate: null,
+        recordOnly: false,
+        gate: OPEN_GATE,
+        eventId: null,
+        offer: null,
+        payout: null,
+      },
+      fixed: null,
+      row: () => null,
+    }
+    const settlement = await this.#committer.submit(item, 0, performance.now() + MAX_ANSWER_MS)
+    return settlement.settled
+  }
+
+  status(): ReturnType<Receiver['status']> {
+    return this.#committer.status()
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true
+    await this.#committer.drain()
+    await this.#writer.close()
+  }
+
+  async #start(): Promise<void> {
+    await this.#store.start()
+    this.#idSpaces = resolveIdSpaces(this.#networks.values(), await this.#store.usedIdSpaces())
+    const since = new Date(this.#now() - KNOWN_ADDRESS_DAYS * 86_400_000)
+    for (const { network, ip } of await this.#store.verifiedAddresses(since, 10_000)) this.#budget.remember(network, ip)
+    this.#ready = true
+  }
+
+  /** Null when it is ready; otherwise what a call gets that came while the database is away or refused. */
+  async #waitUntilReady(): Promise<Settled | null> {
+    try {
+      await this.start()
+      return null
+    } catch (error) {
+      if (error instanceof PaidonceError) this.#options.commit?.onBug?.(error)
+      return { outcome: 'overloaded', reason: 'not_started' }
+    }
+  }
+
+  #read(request: ReceiverRequest, network: Network): Arrival {
+    const id = this.#newId()
+    const raw: RawRequest = {
+      method: request.method,
+      url: request.url,
+      headers: request.headers as RawRequest['headers'],
+      body: Buffer.isBuffer(request.body) ? request.body : Buffer.from(request.body),
+      remoteAddress: this.#clientAddress(request),
+    }
+    const reading = readPostback(raw, network, { amountScale: this.#store.amountScale, postbackId: id })
+    return {
+      id,
+      network: network.name,
+      idSpace: this.#idSpaceOf(network),
+      receivedAt: new Date(this.#now()),
+      request: raw,
+      reading,
+    }
+  }
+
+  /** A call that nobody vouches for never touches the ledger, and what it may write is bounded. */
+  #refuse(network: Network, arrival: Arrival, arrivedAt: number): ReceiverResponse {
+    const settled = arrival.reading.outcome as Settled
+    const answer = answerOf(network, settled, arrival.reading)
+    if (this.#budget.allows(network.name, arrival.request.remoteAddress, this.#now())) {
+      this.#writer.keep(makeRow(arrival, settled, answer, elapsed(arrivedAt)))
+    }
+    return this.#respond(network, settled, answer, arrivedAt, false)
+  }
+
+  async #commit(network: Network, arrival: Arrival, arrivedAt: number): Promise<ReceiverResponse> {
+    const { reading, request } = arrival
+    let left: Answer | null = null
+    const item: GroupItem = {
+      id: arrival.id,
+      claim: reading.claim === null ? null : claimOf(reading.claim, arrival.idSpace),
+      fixed: reading.outcome,
+      row: (settled) =>
+        makeRow(arrival, settled, left ?? answerOf(network, settled, reading), elapsed(arrivedAt)),
+    }
+    const budget = Math.min(MAX_ANSWER_MS, network.timeBudgetMs * BUDGET_SHARE)
+    const bytes = request.url.length + request.body.length
+    const settlement = await this.#committer.submit(item, bytes, arrivedAt + budget)
+    left = answerOf(network, settlement.settled, reading)
+    this.#keepUncommitted(arrival, settlement, left, arrivedAt)
+    return this.#respond(network, settlement.settled, left, arrivedAt, true)
+  }
+
+  /** What no transaction wrote is kept all the same, and a row that was written says which answer really left. */
+  #keepUncommitted(arrival: Arrival, settlement: Settlement, answer: Answer, arrivedAt: number): void {
+    if (settlement.fate === 'committed') return
+    if (settlement.fate === 'late') {
+      void settlement.truth.then((truth) => {
+        if (truth.fate === 'committed') this.#writer.correct({ id: arrival.id, answer })
+        else this.#keepUncommitted(arrival, truth, answer, arrivedAt)
+      })
+      return
+    }
+    this.#writer.keep(makeRow(arrival, settlement.settled, answer, elapsed(arrivedAt)))
+    if (settlement.fate === 'unknown') this.#writer.correct({ id: arrival.id, answer })
+  }
+
+  #idSpaceOf(network: Network): string {
+    return this.#idSpaces.get(network.name) ?? network.idSpace
+  }
+
+  #respond(
+    network: Network,
+    settled: Settled,
+    answer: Answer,
+    arrivedAt: number,
+    verified: boolean,
+  ): ReceiverResponse {
+    this.#options.observe?.({
+      network: network.name,
+      outcome: settled.outcome,
+      reason: settled.reason,
+      verified,
+      status: answer.status,
+      milliseconds: performance.now() - arrivedAt,
+    })
+    return {
+      status: answer.status,
+      headers: answer.status === 503 ? { ...HEADERS, 'retry-after': RETRY_AFTER_SECONDS, ...this.#parting() } : { ...HEADERS, ...this.#parting() },
+      body: answer.body,
+      outcome: settled.outcome,
+    }
+  }
+
+  #answerUnrouted(
+    request: ReceiverRequest,
+    arrivedAt: number,
+    status: 404 | 405,
+    outcome: 'unknown_network' | 'method_not_allowed',
+    network?: Network,
+  ): ReceiverResponse {
+    this.#options.observe?.({
+      network: network?.name ?? calledName(request.url),
+      outcome,
+      reason: null,
+      verified: false,
+      status,
+      milliseconds: performance.now() - arrivedAt,
+    })
+    const allow = network === undefined ? {} : { allow: network.methods.join(', ') }
+    const body = status === 404 ? 'unknown network' : 'method not allowed'
+    return { status, headers: { ...HEADERS, ...allow, ...this.#parting() }, body, outcome: null }
+  }
+
+  /** While it closes, a kept-alive connection is told to come back on a new one. */
+  #parting(): Record<string, string> {
+    return this.#closing ? { connection: 'close' } : {}
+  }
+}
+
+const HEADERS = Object.freeze({ 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' })
+
+function resolveNetworks(options: ReceiverOptions): ReadonlyMap<string, Network> {
+  const resolve = options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }
+  return new Map(
+    Object.entries(options.networks).map(([name, config]) => [name, resolveNetwork(name, config, findProfile, resolve)]),
+  )
+}
+
+function claimOf(claim: PostbackClaim, idSpace: string): Claim {
+  return { ...claim, idSpace, gate: OPEN_GATE }
+}
+
+function answerOf(network: Network, settled: Settled, reading: Reading | null): Answer {
+  return answerFor(
+    settled,
+    {
+      verified: reading?.verified ?? true,
+      entry: reading?.entry ?? null,
+      transactionId: reading?.transactionId ?? null,
+      user: reading?.user ?? null,
+      eventId: reading?.eventId ?? null,
+    },
+    network.answers,
+  )
+}
+
+function elapsed(since: number): number {
+  return Math.round(performance.now() - since)
+}

@@ -1,0 +1,34 @@
+/**
+ * An operator's correction on the memory store.
+ *
+ * @module
+ */
+import { RESERVED_ID_SPACE } from '../../ids.js'
+import { adjustmentEntry, judgeAdjustment } from '../../ledger/adjustment.js'
+import type { Adjustment, AdjustmentResult } from '../../ledger/store.js'
+import { appendEntry, findEntry, outboxRowOf, type MemoryState } from './state.js'
+
+export function adjustMemory(
+  state: MemoryState,
+  adjustment: Adjustment,
+  now: Date,
+  outbox: boolean,
+): AdjustmentResult {
+  const stored = findEntry(state, {
+    idSpace: RESERVED_ID_SPACE,
+    transactionKey: adjustment.key,
+    entry: 'adjustment',
+  })
+  const balance = state.wallets.get(adjustment.user) ?? null
+  const judgement = judgeAdjustment(adjustment, stored ?? null, balance)
+  if (judgement !== 'book') {
+    return judgement === 'repeated'
+      ? { kind: 'repeated', entry: stored as NonNullable<typeof stored> }
+      : { kind: judgement }
+  }
+  const row = adjustmentEntry(adjustment, balance as bigint)
+  state.wallets.set(adjustment.user, row.balanceAfter as bigint)
+  const message = outbox ? outboxRowOf(row) : null
+  if (message !== null) state.outbox.push(message)
+  return { kind: 'booked', entry: appendEntry(state, row, now) }
+}

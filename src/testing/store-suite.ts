@@ -1,0 +1,35 @@
+/**
+ * The published suite of the store port: what every store has to do, asked in the same words of each. A new store is
+ * done when a ten-line test file passes it.
+ *
+ * @module
+ */
+import { accountsSuite } from './store-suite-accounts.js'
+import { groupSuite } from './store-suite-group.js'
+import { inboxSuite } from './store-suite-inbox.js'
+import { ruleSuite } from './store-suite-rule.js'
+import { lockSuite } from './store-suite-locks.js'
+import type { OpenSuiteStore, SuiteRunner } from './suite-store.js'
+
+/**
+ * Registers every test of the suite.
+ *
+ * @param open makes a fresh database for each test
+ * @example
+ * ```ts
+ * import { describe, it } from 'vitest'
+ * import { storeSuite, type OpenSuiteStore } from 'paidonce/testing'
+ *
+ * declare const open: OpenSuiteStore
+ * storeSuite({ describe, it }, 'my store', open)
+ * ```
+ */
+export function storeSuite(runner: SuiteRunner, name: string, open: OpenSuiteStore): void {
+  runner.describe(`store suite: ${name}`, () => {
+    ruleSuite(runner, open)
+    groupSuite(runner, open)
+    lockSuite(runner, open)
+    accountsSuite(runner, open)
+    inboxSuite(runner, open)
+  })
+}
