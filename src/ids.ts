@@ -24,7 +24,8 @@ export type IdFault = 'empty' | 'blank' | 'too_long' | 'control_character' | 'un
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
 
 /** Networks send the macro itself where an account or a link is set up wrongly. */
-const MACRO = /^(\{[^{}]*\}|\{\{[^{}]*\}\}|\[[A-Za-z_][A-Za-z0-9_ -]*\]|%%[A-Za-z0-9_]+%%|<[A-Za-z_][A-Za-z0-9_-]*>|\$\{[^{}]*\})$/
+const MACRO =
+  /^(\{[^{}]*\}|\{\{[^{}]*\}\}|\[[A-Za-z_][A-Za-z0-9_ -]*\]|%%[A-Za-z0-9_]+%%|<[A-Za-z_][A-Za-z0-9_-]*>|\$\{[^{}]*\})$/
 
 /** Tells what is wrong with an id, or null where it can be used as it is. */
 export function idFault(text: string): IdFault | null {

@@ -13,7 +13,8 @@ const EMPTY = Buffer.alloc(0)
 /** The body, or null where it is larger than the bound. Rejects where the connection breaks. */
 export function readBody(request: IncomingMessage, limit = MAX_BODY_BYTES): Promise<Buffer | null> {
   const { headers, method } = request
-  if (method === 'GET' || method === 'HEAD' || headers['content-length'] === '0') return Promise.resolve(EMPTY)
+  if (method === 'GET' || method === 'HEAD' || headers['content-length'] === '0')
+    return Promise.resolve(EMPTY)
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
@@ -26,7 +27,9 @@ export function readBody(request: IncomingMessage, limit = MAX_BODY_BYTES): Prom
         chunks.push(chunk)
       }
     })
-    request.on('end', () => { resolve(Buffer.concat(chunks)) })
+    request.on('end', () => {
+      resolve(Buffer.concat(chunks))
+    })
     request.on('error', reject)
   })
 }

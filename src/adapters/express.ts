@@ -37,7 +37,11 @@ async function answer(receiver: Receiver, request: ExpressRequest, response: Ser
     response.writeHead(413, { 'content-type': 'text/plain; charset=utf-8' }).end('too large')
     return
   }
-  const { status, headers, body: text } = await receiver.handle({
+  const {
+    status,
+    headers,
+    body: text,
+  } = await receiver.handle({
     method: request.method ?? 'GET',
     url: request.originalUrl,
     headers: request.headers,

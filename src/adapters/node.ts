@@ -20,11 +20,15 @@ import { readBody } from './body.js'
  * createServer((request, response) => void paidonceNode(receiver)(request, response)).listen(8790)
  * ```
  */
-export function paidonceNode(receiver: Receiver): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+export function paidonceNode(
+  receiver: Receiver,
+): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
   return async (request, response) => {
     const body = await readBody(request)
     if (body === null) {
-      response.writeHead(413, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' }).end('too large')
+      response
+        .writeHead(413, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' })
+        .end('too large')
       return
     }
     const answer = await receiver.handle({

@@ -25,7 +25,9 @@ export interface WebContext {
  * export const GET = (request: Request) => handle(request, { remoteAddress: '203.0.113.7' })
  * ```
  */
-export function paidonceWeb(receiver: Receiver): (request: Request, context: WebContext) => Promise<Response> {
+export function paidonceWeb(
+  receiver: Receiver,
+): (request: Request, context: WebContext) => Promise<Response> {
   return async (request, { remoteAddress, rawUrl }) => {
     const { pathname, search } = new URL(request.url)
     const answer = await receiver.handle({

@@ -166,12 +166,28 @@ class GroupCommitter implements Committer {
 
   async #runAside(name: string, aside: Queue): Promise<void> {
     const owns = (user: string): boolean => name === walletAside(user) || !name.startsWith(WALLET)
+    const forWallet = name.startsWith(WALLET)
     for (let group = this.#takeGroup(aside); group.length > 0; group = this.#takeGroup(aside)) {
-      await runGroup(this.#context(owns, true), group)
+      if (!forWallet) await this.#awaitKey(group)
+      await runGroup(this.#context(owns, forWallet), group)
     }
     this.#asides.delete(name)
     this.#runningAsides -= 1
     this.#startAsides()
+  }
+
+  /** A key is waited for without a lock on anything; the group after it is an ordinary one. */
+  async #awaitKey(group: readonly RunMember[]): Promise<void> {
+    const leader = group[0]?.leader
+    if (leader === undefined || leader.item.claim === null) return
+    try {
+      await this.#store.awaitKey(
+        leader.item.claim,
+        Math.max(1, Math.ceil(leader.deadlineAt - this.#options.now())),
+      )
+    } catch {
+      // The database is away; the group finds that out by itself and says so.
+    }
   }
 
   #takeGroup(queue: Queue): RunMember[] {

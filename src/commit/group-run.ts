@@ -53,6 +53,8 @@ export interface RunContext {
 const MAX_ATTEMPTS = 24
 /** A key that is busy in a group is looked for in ever smaller groups; each of them waits this long only. */
 const SPLIT_KEY_WAIT_MS = 20
+/** Even a group that waits for its wallet waits no longer for a key: others wait for that wallet meanwhile. */
+const KEY_WAIT_MS = 200
 
 /** @param unknown whether an earlier COMMIT of these claims lost its reply */
 export async function runGroup(
@@ -90,7 +92,7 @@ export async function runGroup(
         })
         return
       }
-      if (error.failure === 'key_busy' && !context.waits) {
+      if (error.failure === 'key_busy') {
         await findBusyKey(context, members, error, commitUnknown)
         return
       }
@@ -111,8 +113,7 @@ export async function runGroup(
       } else if (error.failure === 'retry') {
         context.counters.retried += 1
       }
-      if (error.failure !== 'wallet_busy' && error.failure !== 'key_busy')
-        await context.sleep(pauseMs(context, attempt))
+      if (error.failure !== 'wallet_busy') await context.sleep(pauseMs(context, attempt))
     }
     if (attempt >= MAX_ATTEMPTS && !context.waits) {
       giveUp(context, members, commitUnknown, 'retries_used_up')
@@ -127,10 +128,11 @@ function optionsFor(
   keyWaitMs?: number,
 ): GroupOptions {
   const oldest = Math.min(...members.map(({ leader }) => leader.deadlineAt))
+  const shortest = keyWaitMs ?? (waits ? KEY_WAIT_MS : undefined)
   return {
     owns,
     waitMs: waits ? Math.max(1, Math.ceil(oldest - now())) : null,
-    ...(keyWaitMs === undefined ? {} : { keyWaitMs }),
+    ...(shortest === undefined ? {} : { keyWaitMs: shortest }),
   }
 }
 

@@ -67,5 +67,8 @@ function senderOf(network: string, ip: string): string {
   const rest = tail === undefined || tail === '' ? [] : tail.split(':')
   const missing = tail === undefined ? 0 : 8 - groups.length - rest.length
   const full = [...groups, ...Array.from({ length: Math.max(0, missing) }, () => '0'), ...rest]
-  return `${network}\u0000${full.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16)).join(':')}`
+  return `${network}\u0000${full
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}`
 }

@@ -21,7 +21,12 @@ export interface Arrival {
 /** Of a call that nobody vouches for, this much of its body is kept, so that forged traffic cannot fill the disk. */
 const UNVERIFIED_BODY_BYTES = 4_096
 
-export function makeRow(arrival: Arrival, settled: Settled, answer: Answer, milliseconds: number): PostbackRow {
+export function makeRow(
+  arrival: Arrival,
+  settled: Settled,
+  answer: Answer,
+  milliseconds: number,
+): PostbackRow {
   const { reading, request } = arrival
   return {
     id: arrival.id,

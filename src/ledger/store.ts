@@ -48,7 +48,7 @@ export interface StoreFinding {
 }
 
 export interface GroupOptions {
-  /** Null: leave locked wallets out. A number: wait that long (milliseconds) for wallets and keys. */
+  /** Null: leave locked wallets out. A number: wait that long for them, in milliseconds. */
   readonly waitMs: number | null
   /** How long to wait for a key that is written elsewhere and not committed, where the database can be told. */
   readonly keyWaitMs?: number
@@ -192,6 +192,11 @@ export interface LedgerStore {
 
   /** Settles a group in one transaction. */
   applyGroup(members: readonly GroupMember[], options: GroupOptions): Promise<GroupResult>
+  /**
+   * Resolves when nobody else has an entry of this key written and not committed, or when the time is over. It holds
+   * no lock, and so nobody's wallet, while it waits.
+   */
+  awaitKey(key: { readonly idSpace: string; readonly transactionKey: string }, waitMs: number): Promise<void>
 
   readWallet(user: string): Promise<WalletRow | null>
   listWallets(

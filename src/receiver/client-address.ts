@@ -11,7 +11,9 @@ import type { ReceiverRequest } from './types.js'
 export type ClientAddress = (request: Pick<ReceiverRequest, 'headers' | 'remoteAddress'>) => string
 
 /** @throws PaidonceError `config_invalid` where an entry is no address or range. */
-export function compileClientAddress(trustProxy: boolean | number | readonly string[] = false): ClientAddress {
+export function compileClientAddress(
+  trustProxy: boolean | number | readonly string[] = false,
+): ClientAddress {
   if (trustProxy === false || trustProxy === 0) return ({ remoteAddress }) => plain(remoteAddress)
   const trust = compileTrust(trustProxy)
   return ({ headers, remoteAddress }) => {
@@ -24,7 +26,9 @@ export function compileClientAddress(trustProxy: boolean | number | readonly str
   }
 }
 
-function compileTrust(trustProxy: true | number | readonly string[]): (address: string, hop: number) => boolean {
+function compileTrust(
+  trustProxy: true | number | readonly string[],
+): (address: string, hop: number) => boolean {
   if (trustProxy === true) return () => true
   if (typeof trustProxy === 'number') return (_address, hop) => hop < trustProxy
   try {

@@ -4,7 +4,7 @@
  * @module
  */
 import { uuidv7 } from 'uuidv7'
-import { findProfile } from '../catalogue/index.js'
+import { lookUpProfile } from '../catalogue/index.js'
 import { createCommitter, type Committer } from '../commit/committer.js'
 import type { Settlement } from '../commit/pending.js'
 import { PaidonceError } from '../errors.js'
@@ -105,7 +105,8 @@ class GroupReceiver implements Receiver {
     }
     if (!this.#ready) {
       const failure = await this.#waitUntilReady()
-      if (failure !== null) return this.#respond(network, failure, answerOf(network, failure, null), arrivedAt, false)
+      if (failure !== null)
+        return this.#respond(network, failure, answerOf(network, failure, null), arrivedAt, false)
     }
     const arrival = this.#read(request, network)
     if (!arrival.reading.verified) return this.#refuse(network, arrival, arrivedAt)
@@ -164,7 +165,8 @@ class GroupReceiver implements Receiver {
     await this.#store.start()
     this.#idSpaces = resolveIdSpaces(this.#networks.values(), await this.#store.usedIdSpaces())
     const since = new Date(this.#now() - KNOWN_ADDRESS_DAYS * 86_400_000)
-    for (const { network, ip } of await this.#store.verifiedAddresses(since, 10_000)) this.#budget.remember(network, ip)
+    for (const { network, ip } of await this.#store.verifiedAddresses(since, 10_000))
+      this.#budget.remember(network, ip)
     this.#ready = true
   }
 
@@ -184,7 +186,7 @@ class GroupReceiver implements Receiver {
     const raw: RawRequest = {
       method: request.method,
       url: request.url,
-      headers: request.headers as RawRequest['headers'],
+      headers: request.headers,
       body: Buffer.isBuffer(request.body) ? request.body : Buffer.from(request.body),
       remoteAddress: this.#clientAddress(request),
     }
@@ -262,7 +264,10 @@ class GroupReceiver implements Receiver {
     })
     return {
       status: answer.status,
-      headers: answer.status === 503 ? { ...HEADERS, 'retry-after': RETRY_AFTER_SECONDS, ...this.#parting() } : { ...HEADERS, ...this.#parting() },
+      headers:
+        answer.status === 503
+          ? { ...HEADERS, 'retry-after': RETRY_AFTER_SECONDS, ...this.#parting() }
+          : { ...HEADERS, ...this.#parting() },
       body: answer.body,
       outcome: settled.outcome,
     }
@@ -299,7 +304,10 @@ const HEADERS = Object.freeze({ 'content-type': 'text/plain; charset=utf-8', 'ca
 function resolveNetworks(options: ReceiverOptions): ReadonlyMap<string, Network> {
   const resolve = options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }
   return new Map(
-    Object.entries(options.networks).map(([name, config]) => [name, resolveNetwork(name, config, findProfile, resolve)]),
+    Object.entries(options.networks).map(([name, config]) => [
+      name,
+      resolveNetwork(name, config, lookUpProfile, resolve),
+    ]),
   )
 }
 

@@ -14,7 +14,10 @@ export type UsedIdSpace = { readonly idSpace: string; readonly network: string }
  * @returns the id space of each network by its name
  * @throws PaidonceError `network_missing` or `config_invalid`
  */
-export function resolveIdSpaces(networks: Iterable<Network>, used: readonly UsedIdSpace[]): Map<string, string> {
+export function resolveIdSpaces(
+  networks: Iterable<Network>,
+  used: readonly UsedIdSpace[],
+): Map<string, string> {
   const spaces = new Map<string, string>()
   const usedSpaces = new Set(used.map(({ idSpace }) => idSpace))
   for (const network of networks) spaces.set(network.name, idSpaceOf(network, usedSpaces))

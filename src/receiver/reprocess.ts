@@ -26,7 +26,14 @@ const BATCH = 100
 const MAX_ITEMS = 500
 
 /** Outcomes that settled their call for good; running such a call again is a repeat. */
-const SETTLED: readonly Outcome[] = ['credited', 'reversed', 'tombstoned', 'refused', 'duplicate', 'already_reversed']
+const SETTLED: readonly Outcome[] = [
+  'credited',
+  'reversed',
+  'tombstoned',
+  'refused',
+  'duplicate',
+  'already_reversed',
+]
 
 /** Without a filter on outcome or openness only open rows are run again. */
 export async function reprocessPostbacks(
@@ -34,12 +41,18 @@ export async function reprocessPostbacks(
   filter: PostbackFilter,
   dryRun: boolean,
 ): Promise<ReprocessResult> {
-  const wanted = filter.outcome === undefined && filter.open === undefined && filter.transactionId === undefined ? { ...filter, open: true } : filter
+  const wanted =
+    filter.outcome === undefined && filter.open === undefined && filter.transactionId === undefined
+      ? { ...filter, open: true }
+      : filter
   const counts: Partial<Record<Outcome, number>> = {}
   const items: ReprocessResult['items'][number][] = []
   let cursor: string | null = null
   do {
-    const page: Awaited<ReturnType<LedgerStore['listPostbacks']>> = await context.store.listPostbacks(wanted, { limit: BATCH, cursor })
+    const page: Awaited<ReturnType<LedgerStore['listPostbacks']>> = await context.store.listPostbacks(
+      wanted,
+      { limit: BATCH, cursor },
+    )
     // Oldest first within the page, as the calls came.
     const rows = [...page.items].reverse()
     const results = await Promise.all(rows.map((row) => runAgain(context, row, dryRun)))
@@ -63,7 +76,10 @@ async function runAgain(context: ReprocessContext, row: Postback, dryRun: boolea
   const network = context.networks.get(row.network)
   if (network === undefined) return { outcome: row.outcome, reason: `network_missing: ${row.network}` }
   const request = requestOf(row)
-  const reading = readPostback(request, network, { amountScale: context.store.amountScale, postbackId: row.id })
+  const reading = readPostback(request, network, {
+    amountScale: context.store.amountScale,
+    postbackId: row.id,
+  })
   if (!reading.verified) return reading.outcome as Settled
   const idSpace = context.idSpaceOf(network)
   if (dryRun) return foresee(context.store, reading, idSpace)
@@ -83,7 +99,9 @@ async function foresee(store: LedgerStore, reading: Reading, idSpace: string): P
   if (reading.claim === null) return reading.outcome as Settled
   const claim = claimOf(reading, idSpace)
   const entries = await store.readTransaction(idSpace, claim.transactionId)
-  const pair = pairOf(entries.filter((entry) => entry.transactionKey === claim.transactionKey) as unknown as StoredEntry[])
+  const pair = pairOf(
+    entries.filter((entry) => entry.transactionKey === claim.transactionKey) as unknown as StoredEntry[],
+  )
   const user = walletOf(pair, claim)
   const exists = user !== null && (await store.readWallet(user)) !== null
   const { outcome, reason } = decide(pair, exists, claim)

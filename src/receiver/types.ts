@@ -67,7 +67,11 @@ export interface ReceiverOptions {
 export interface ReprocessResult {
   readonly counts: Readonly<Partial<Record<Outcome, number>>>
   /** At most 500. */
-  readonly items: readonly (Settled & { readonly id: string; readonly network: string; readonly transactionId: string | null })[]
+  readonly items: readonly (Settled & {
+    readonly id: string
+    readonly network: string
+    readonly transactionId: string | null
+  })[]
 }
 
 /** A command's own claim on an existing transaction, booked through the same key and the same group commit. */
@@ -97,4 +101,3 @@ export interface Receiver {
   /** Lets queued claims finish within their deadlines, writes what the inbox still holds, and stops. The store stays open. */
   close(): Promise<void>
 }
-

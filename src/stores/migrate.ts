@@ -50,7 +50,9 @@ export function pendingMigrations(
       throw new PaidonceError(
         'schema_changed',
         `Migration ${number} ("${known.title}") was applied with another text than this version has.`,
-        { hint: 'Start the version that created this schema, or compare the schema by hand with "paidonce generate".' },
+        {
+          hint: 'Start the version that created this schema, or compare the schema by hand with "paidonce generate".',
+        },
       )
     }
   }

@@ -5,7 +5,8 @@
  */
 import { PaidonceError } from '../errors.js'
 
-export type OurTable = 'ledger' | 'wallets' | 'postbacks' | 'outbox' | 'settings' | 'migrations' | 'v_entries' | 'v_postbacks'
+export type OurTable =
+  'ledger' | 'wallets' | 'postbacks' | 'outbox' | 'settings' | 'migrations' | 'v_entries' | 'v_postbacks'
 
 /** Quoted and qualified names for one dialect. */
 export interface TableNames {

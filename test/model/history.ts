@@ -28,9 +28,19 @@ export type FaultKind = (typeof FAULT_KINDS)[number]
 
 const call: fc.Arbitrary<Call> = fc.record({
   key: fc.integer({ min: 0, max: 3 }),
-  entry: fc.oneof({ weight: 3, arbitrary: fc.constant('credit' as const) }, { weight: 2, arbitrary: fc.constant('reversal' as const) }),
-  user: fc.oneof({ weight: 6, arbitrary: fc.constant(0 as const) }, { weight: 1, arbitrary: fc.constant(1 as const) }, { weight: 1, arbitrary: fc.constant(2 as const) }),
-  amount: fc.oneof({ weight: 5, arbitrary: fc.constant(5 as const) }, { weight: 1, arbitrary: fc.constant(9 as const) }),
+  entry: fc.oneof(
+    { weight: 3, arbitrary: fc.constant('credit' as const) },
+    { weight: 2, arbitrary: fc.constant('reversal' as const) },
+  ),
+  user: fc.oneof(
+    { weight: 6, arbitrary: fc.constant(0 as const) },
+    { weight: 1, arbitrary: fc.constant(1 as const) },
+    { weight: 1, arbitrary: fc.constant(2 as const) },
+  ),
+  amount: fc.oneof(
+    { weight: 5, arbitrary: fc.constant(5 as const) },
+    { weight: 1, arbitrary: fc.constant(9 as const) },
+  ),
 })
 
 /** @param withFaults false for real stores, whose faults come from outside */
@@ -39,7 +49,9 @@ export function histories(withFaults: boolean): fc.Arbitrary<History> {
     bursts: fc.array(fc.array(call, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 4 }),
     userComesAt: fc.integer({ min: 0, max: 4 }),
     faults: withFaults
-      ? fc.array(fc.record({ at: fc.integer({ min: 0, max: 60 }), kind: fc.constantFrom(...FAULT_KINDS) }), { maxLength: 4 })
+      ? fc.array(fc.record({ at: fc.integer({ min: 0, max: 60 }), kind: fc.constantFrom(...FAULT_KINDS) }), {
+          maxLength: 4,
+        })
       : fc.constant([]),
     turns: fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 1, maxLength: 12 }),
   })

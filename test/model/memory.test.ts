@@ -1,7 +1,12 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { StoreError } from '../../src/errors.js'
-import { memoryStore, MEMORY_STEPS, type MemoryStep, type MemoryStore } from '../../src/stores/memory/index.js'
+import {
+  memoryStore,
+  MEMORY_STEPS,
+  type MemoryStep,
+  type MemoryStore,
+} from '../../src/stores/memory/index.js'
 import { checkLedger, type RawLedger } from '../oracle/check-ledger.js'
 import { histories, FAULT_KINDS, type History } from './history.js'
 import { runHistory } from './run-history.js'
@@ -21,7 +26,8 @@ it(`${RUNS} random histories with crashes, lost replies and races between two re
   expect(finished).toBeGreaterThanOrEqual(RUNS)
   // A fault that never struck proves nothing: every kind has to have struck at every step it can strike at.
   for (const kind of FAULT_KINDS) {
-    for (const step of stepsOf(kind)) expect(struck.get(`${kind} at ${step}`) ?? 0, `${kind} at ${step}`).toBeGreaterThan(0)
+    for (const step of stepsOf(kind))
+      expect(struck.get(`${kind} at ${step}`) ?? 0, `${kind} at ${step}`).toBeGreaterThan(0)
   }
 }, 300_000)
 
@@ -64,7 +70,9 @@ async function play(history: History, struck: Map<string, number>): Promise<void
   const sent = await runHistory(history, {
     stores: [first, second],
     prefix: '',
-    addUser: async (user) => { first.state.wallets.set(user, first.state.wallets.get(user) ?? 0n) },
+    addUser: async (user) => {
+      first.state.wallets.set(user, first.state.wallets.get(user) ?? 0n)
+    },
     nextCrash: () => nextCrash,
   })
   const faultsFound = checkLedger(rawOf(first), sent)
@@ -74,8 +82,15 @@ async function play(history: History, struck: Map<string, number>): Promise<void
 function rawOf({ state }: MemoryStore): RawLedger {
   return {
     entries: state.ledger.map((row) => ({
-      order: BigInt(row.id), idSpace: row.idSpace, key: row.transactionKey, entry: row.entry, user: row.user,
-      amount: row.amount, balanceAfter: row.balanceAfter, decision: row.decision, postbackId: row.postbackId,
+      order: BigInt(row.id),
+      idSpace: row.idSpace,
+      key: row.transactionKey,
+      entry: row.entry,
+      user: row.user,
+      amount: row.amount,
+      balanceAfter: row.balanceAfter,
+      decision: row.decision,
+      postbackId: row.postbackId,
     })),
     wallets: state.wallets,
   }

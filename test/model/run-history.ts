@@ -33,11 +33,20 @@ export async function runHistory(history: History, stage: Stage): Promise<Sent[]
   const deliver = async (call: Call): Promise<string | null> => {
     turn += 1
     const attempt: Sent = {
-      postbackId: '', idSpace: 'n', key: `${stage.prefix}k${call.key}`, entry: call.entry,
-      user: users[call.user] as string, amount: BigInt(call.amount), outcome: null,
+      postbackId: '',
+      idSpace: 'n',
+      key: `${stage.prefix}k${call.key}`,
+      entry: call.entry,
+      user: users[call.user] as string,
+      amount: BigInt(call.amount),
+      outcome: null,
     }
     const claim = makeClaim({
-      transactionId: attempt.key, entry: call.entry, user: attempt.user, amount: attempt.amount, receivedAmount: String(call.amount),
+      transactionId: attempt.key,
+      entry: call.entry,
+      user: attempt.user,
+      amount: attempt.amount,
+      receivedAmount: String(call.amount),
     })
     const record = { ...attempt, postbackId: claim.postbackId }
     sent.push(record)
@@ -50,26 +59,34 @@ export async function runHistory(history: History, stage: Stage): Promise<Sent[]
   }
   for (let burst = 0; burst <= Math.max(history.bursts.length, history.userComesAt); burst += 1) {
     if (burst === history.userComesAt) await stage.addUser(users[2] as string)
-    await Promise.all((history.bursts[burst] ?? []).map(async (call) => {
-      for (let attempt = 0; attempt < MAX_TRIES; attempt += 1) {
-        const outcome = await deliver(call)
-        if (stage.nextCrash() !== crash) {
-          crash = stage.nextCrash()
-          committers = start(stage)
+    await Promise.all(
+      (history.bursts[burst] ?? []).map(async (call) => {
+        for (let attempt = 0; attempt < MAX_TRIES; attempt += 1) {
+          const outcome = await deliver(call)
+          if (stage.nextCrash() !== crash) {
+            crash = stage.nextCrash()
+            committers = start(stage)
+          }
+          if (outcome !== null && FINAL.has(outcome)) return
+          // An unknown user is sent again later, when the network's schedule comes to it.
+          if (outcome === 'unknown_user' && burst < history.userComesAt) return
         }
-        if (outcome !== null && FINAL.has(outcome)) return
-        // An unknown user is sent again later, when the network's schedule comes to it.
-        if (outcome === 'unknown_user' && burst < history.userComesAt) return
-      }
-      throw new Error(`${JSON.stringify(call)} was still not settled after ${MAX_TRIES} tries.`)
-    }))
+        throw new Error(`${JSON.stringify(call)} was still not settled after ${MAX_TRIES} tries.`)
+      }),
+    )
   }
   await Promise.all(committers.map((committer) => committer.drain()))
   return sent
 }
 
 function start({ stores }: Stage): Committer[] {
-  return stores.map((store) => createCommitter(store, { sleep: async () => { await turnOfTheLoop() } }))
+  return stores.map((store) =>
+    createCommitter(store, {
+      sleep: async () => {
+        await turnOfTheLoop()
+      },
+    }),
+  )
 }
 
 function turnOfTheLoop(): Promise<void> {

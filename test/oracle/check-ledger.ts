@@ -35,7 +35,11 @@ export interface Sent {
 }
 
 /** Every way in which the ledger contradicts itself or what was sent; empty when all is well. */
-export function checkLedger(ledger: RawLedger, sent: readonly Sent[], opening: ReadonlyMap<string, bigint> = new Map()): string[] {
+export function checkLedger(
+  ledger: RawLedger,
+  sent: readonly Sent[],
+  opening: ReadonlyMap<string, bigint> = new Map(),
+): string[] {
   return [
     ...checkUnique(ledger.entries),
     ...checkBalances(ledger, opening),
@@ -64,7 +68,8 @@ function checkBalances({ entries, wallets }: RawLedger, opening: ReadonlyMap<str
       continue
     }
     const after = (running.get(user) ?? 0n) + amount
-    if (balanceAfter !== after) faults.push(`I2: ${key} ${entry} of ${user} says ${String(balanceAfter)}, the chain gives ${after}`)
+    if (balanceAfter !== after)
+      faults.push(`I2: ${key} ${entry} of ${user} says ${String(balanceAfter)}, the chain gives ${after}`)
     running.set(user, after)
   }
   for (const [user, balance] of wallets) {
@@ -75,14 +80,20 @@ function checkBalances({ entries, wallets }: RawLedger, opening: ReadonlyMap<str
 }
 
 function checkPairs(entries: readonly RawEntry[]): string[] {
-  const credits = new Map(entries.filter((row) => row.entry === 'credit').map((row) => [`${row.idSpace}|${row.key}`, row]))
-  return entries.filter((row) => row.entry === 'reversal').flatMap((reversal) => {
-    const credit = credits.get(`${reversal.idSpace}|${reversal.key}`)
-    if (credit === undefined) return [`I5: reversal of ${reversal.key} without a credit`]
-    if (reversal.amount !== -credit.amount) return [`I5: reversal of ${reversal.key} takes ${reversal.amount} of ${credit.amount}`]
-    if (reversal.user !== credit.user) return [`I5: reversal of ${reversal.key} takes from ${reversal.user}, paid was ${credit.user}`]
-    return []
-  })
+  const credits = new Map(
+    entries.filter((row) => row.entry === 'credit').map((row) => [`${row.idSpace}|${row.key}`, row]),
+  )
+  return entries
+    .filter((row) => row.entry === 'reversal')
+    .flatMap((reversal) => {
+      const credit = credits.get(`${reversal.idSpace}|${reversal.key}`)
+      if (credit === undefined) return [`I5: reversal of ${reversal.key} without a credit`]
+      if (reversal.amount !== -credit.amount)
+        return [`I5: reversal of ${reversal.key} takes ${reversal.amount} of ${credit.amount}`]
+      if (reversal.user !== credit.user)
+        return [`I5: reversal of ${reversal.key} takes from ${reversal.user}, paid was ${credit.user}`]
+      return []
+    })
 }
 
 /** I4: every row was sent by somebody, with that content. */
@@ -91,9 +102,11 @@ function checkOrigins(entries: readonly RawEntry[], sent: readonly Sent[]): stri
   return entries.flatMap((row) => {
     const call = row.postbackId === null ? undefined : byId.get(row.postbackId)
     if (call === undefined) return [`I4: ${row.key} ${row.entry} was never sent`]
-    if (call.key !== row.key || call.idSpace !== row.idSpace) return [`I4: ${row.key} was written for a call about ${call.key}`]
+    if (call.key !== row.key || call.idSpace !== row.idSpace)
+      return [`I4: ${row.key} was written for a call about ${call.key}`]
     const isTombstone = row.decision === 'tombstone'
-    if (row.entry !== call.entry && !isTombstone) return [`I4: ${row.key} ${row.entry} was written for a ${call.entry}`]
+    if (row.entry !== call.entry && !isTombstone)
+      return [`I4: ${row.key} ${row.entry} was written for a ${call.entry}`]
     if (row.entry === 'credit' && !isTombstone && (row.amount !== call.amount || row.user !== call.user)) {
       return [`I4: ${row.key} pays ${row.amount} to ${row.user}, sent was ${call.amount} to ${call.user}`]
     }
@@ -107,20 +120,40 @@ function checkAnswers(entries: readonly RawEntry[], sent: readonly Sent[]): stri
   return sent.flatMap((call) => {
     const credit = standing.get(`${call.idSpace}|${call.key}|credit`)
     const reversal = standing.get(`${call.idSpace}|${call.key}|reversal`)
-    const fault = (text: string): string[] => [`I3: ${call.entry} ${call.key} (${call.postbackId}) was answered ${String(call.outcome)}, ${text}`]
+    const fault = (text: string): string[] => [
+      `I3: ${call.entry} ${call.key} (${call.postbackId}) was answered ${String(call.outcome)}, ${text}`,
+    ]
     switch (call.outcome) {
       case 'credited':
-        return credit?.postbackId === call.postbackId && credit.amount === call.amount && credit.user === call.user ? [] : fault('but its entry is not there')
+        return credit?.postbackId === call.postbackId &&
+          credit.amount === call.amount &&
+          credit.user === call.user
+          ? []
+          : fault('but its entry is not there')
       case 'reversed':
-        return reversal?.postbackId === call.postbackId && reversal.decision !== 'tombstone' ? [] : fault('but its entry is not there')
+        return reversal?.postbackId === call.postbackId && reversal.decision !== 'tombstone'
+          ? []
+          : fault('but its entry is not there')
       case 'tombstoned':
-        return credit?.decision === 'tombstone' && (call.entry === 'credit' || reversal?.postbackId === call.postbackId) ? [] : fault('but there is no tombstone')
+        return credit?.decision === 'tombstone' &&
+          (call.entry === 'credit' || reversal?.postbackId === call.postbackId)
+          ? []
+          : fault('but there is no tombstone')
       case 'duplicate':
-        return credit?.decision === 'booked' && credit.user === call.user && credit.amount === call.amount && credit.postbackId !== call.postbackId ? [] : fault('but no equal credit of another call stands')
+        return credit?.decision === 'booked' &&
+          credit.user === call.user &&
+          credit.amount === call.amount &&
+          credit.postbackId !== call.postbackId
+          ? []
+          : fault('but no equal credit of another call stands')
       case 'conflict':
-        return credit !== undefined && (credit.user !== call.user || credit.amount !== call.amount) ? [] : fault('but nothing contradicts it')
+        return credit !== undefined && (credit.user !== call.user || credit.amount !== call.amount)
+          ? []
+          : fault('but nothing contradicts it')
       case 'already_reversed':
-        return reversal !== undefined && reversal.postbackId !== call.postbackId ? [] : fault('but no reversal of another call stands')
+        return reversal !== undefined && reversal.postbackId !== call.postbackId
+          ? []
+          : fault('but no reversal of another call stands')
       default:
         return []
     }

@@ -74,7 +74,7 @@ export async function applyMemoryGroup(
     const plan = planGroup(ordered, stored, wallets, context.unknownUser)
     await context.step('insert')
     for (const entry of plan.entries) {
-      await lockEntry(state, transaction, entryLock(entry), options.waitMs ?? KEY_PATIENCE_MS)
+      await lockEntry(state, transaction, entryLock(entry), options.keyWaitMs ?? KEY_PATIENCE_MS)
       if (findEntry(state, entry) !== undefined) return { kind: 'raced' }
     }
     await context.step('update')
@@ -85,6 +85,18 @@ export async function applyMemoryGroup(
     return { kind: 'applied', results: inGivenOrder(members, ordered, plan.results) }
   } finally {
     releaseLocks(state, transaction)
+  }
+}
+
+export async function awaitMemoryKey(
+  state: MemoryState,
+  key: { idSpace: string; transactionKey: string },
+  waitMs: number,
+): Promise<void> {
+  const deadline = Date.now() + waitMs
+  const names = ['credit', 'reversal'].map((entry) => entryLock({ ...key, entry }))
+  while (names.some((name) => state.locks.has(name)) && Date.now() < deadline) {
+    await lockReleased(state, deadline - Date.now())
   }
 }
 

@@ -5,7 +5,7 @@ import { StoreError } from '../../errors.js'
 import type { LedgerStore, Postback, PostbackFilter, StoreOptions } from '../../ledger/store.js'
 import type { LedgerEntry } from '../../ledger/types.js'
 import { adjustMemory } from './adjust.js'
-import { applyMemoryGroup, type MemoryStep } from './apply-group.js'
+import { applyMemoryGroup, awaitMemoryKey, type MemoryStep } from './apply-group.js'
 import { auditMemoryChains, auditMemoryPairs, auditMemoryWallets } from './audit.js'
 import {
   emptyState,
@@ -97,6 +97,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     ping: async () => undefined,
     close: async () => undefined,
     applyGroup: (members, groupOptions) => applyMemoryGroup(context, members, groupOptions),
+    awaitKey: (key, waitMs) => awaitMemoryKey(state, key, waitMs),
 
     readWallet: async (user) => {
       const balance = state.wallets.get(user)

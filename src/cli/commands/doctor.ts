@@ -1,0 +1,117 @@
+/**
+ * `paidonce doctor`: settings and where they come from, the database, the networks, and whether they can be reached.
+ *
+ * @module
+ */
+import type { StoreFinding } from '../../ledger/store.js'
+import { redactDatabaseUrl } from '../../server/database-url.js'
+import { openStore } from '../../server/open-store.js'
+import type { Settings } from '../../server/settings.js'
+import { readSettings, refuseMissingFile, type CommandRun, type GlobalOptions } from '../context.js'
+import { failureOf, EXIT } from '../failure.js'
+import { networkFindings } from '../network-findings.js'
+import { probeNetworks } from '../probe.js'
+import type { Output } from '../output.js'
+import { alignTable, visible } from '../table.js'
+
+export interface DoctorOptions extends GlobalOptions {
+  readonly url?: string
+}
+
+export const doctor: CommandRun<DoctorOptions> = async (context, { url }) => {
+  const { out } = context
+  const { settings, origins } = await readSettings(context)
+  const findings = [
+    ...configFindings(settings),
+    ...(await databaseFindings(settings)),
+    ...Object.keys(settings.networks).flatMap((name) => networkFindings(settings, name)),
+    ...(url === undefined ? [] : await probeNetworks(settings, url)),
+  ]
+  const rows = settingRows(settings, origins)
+  if (out.json) out.printJson({ settings: rows, findings })
+  else {
+    out.print(
+      alignTable(rows, [
+        { title: 'SETTING', value: (row) => row.key },
+        { title: 'VALUE', value: (row) => row.value },
+        { title: 'FROM', value: (row) => row.origin },
+      ]),
+    )
+    out.print('')
+    for (const finding of findings) printFinding(out, finding)
+    if (url === undefined) out.note('Reachability was not checked: give the public address with --url.')
+  }
+  return findings.some(({ severity }) => severity === 'refuse') ? EXIT.found : EXIT.fine
+}
+
+function printFinding(out: Output, { severity, check, message, cure }: StoreFinding): void {
+  const mark = { ok: out.green('ok    '), warn: out.yellow('warn  '), refuse: out.red('refuse') }[severity]
+  out.print(`${mark}  ${check}: ${visible(message)}`)
+  if (cure !== null) for (const line of cure.split('\n')) out.print(`        ${out.dim(line)}`)
+}
+
+interface SettingRow {
+  readonly key: string
+  readonly value: string
+  readonly origin: string
+}
+
+function settingRows(settings: Settings, origins: Readonly<Record<string, string>>): SettingRow[] {
+  return Object.entries(origins).map(([key, origin]) => ({ key, value: shownValue(settings, key), origin }))
+}
+
+/** Secrets are shown as being there, and never as what they are. */
+function shownValue(settings: Settings, key: string): string {
+  if (key.startsWith('networks.')) {
+    const name = Object.keys(settings.networks).find((known) => key === `networks.${known}`)
+    const network = name === undefined ? undefined : settings.networks[name]
+    if (network === undefined) return '(set)'
+    return typeof network.profile === 'string' ? `profile ${network.profile}` : 'an inline profile'
+  }
+  if (key === 'adminToken') return settings.adminToken === null ? '(generated at the first start)' : '(set)'
+  if (key === 'database') return redactDatabaseUrl(settings.database)
+  const value: unknown = settings[key as keyof Settings]
+  if (value === null || value === undefined) return '-'
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+function configFindings({ configFile, networks }: Settings): StoreFinding[] {
+  const findings: StoreFinding[] = []
+  if (configFile === null) {
+    findings.push({
+      check: 'configuration',
+      severity: 'warn',
+      message: 'No configuration file was found.',
+      cure: 'Write one with "paidonce init", or name one with --config.',
+    })
+  }
+  if (Object.keys(networks).length === 0) {
+    findings.push({
+      check: 'networks',
+      severity: 'warn',
+      message: 'No network is configured, so that every postback is answered 404.',
+      cure: 'Add one under "networks".',
+    })
+  }
+  return findings
+}
+
+/** What the store finds about its database; that it cannot be reached is a finding too. */
+async function databaseFindings(settings: Settings): Promise<readonly StoreFinding[]> {
+  try {
+    refuseMissingFile(settings)
+    const store = await openStore({ ...settings, migrate: 'check' })
+    try {
+      const found = await store.inspect()
+      if (found.length > 0) return found
+      return [
+        { check: 'database', severity: 'ok', message: `${store.dialect}: nothing to report.`, cure: null },
+      ]
+    } finally {
+      await store.close()
+    }
+  } catch (error) {
+    const { message, hint } = failureOf(error)
+    return [{ check: 'database', severity: 'refuse', message, cure: hint }]
+  }
+}

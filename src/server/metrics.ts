@@ -1,0 +1,110 @@
+/**
+ * The numbers that Prometheus reads.
+ *
+ * @module
+ */
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { ReceiverEvent } from '../receiver/types.js'
+
+/** Why the server turned a call away before the receiver saw it. */
+export type RefusalCause = 'body_too_large' | 'unexpected_body' | 'bad_target' | 'bad_encoding'
+
+export interface Metrics {
+  readonly registry: Registry
+  observe(event: ReceiverEvent): void
+  observeGroup(size: number): void
+  countLost(): void
+  countRefused(cause: RefusalCause): void
+}
+
+export interface MetricsOptions {
+  readonly networkNames: readonly string[]
+  /** Claims that wait or run now. */
+  readonly queueDepth: () => number
+  /** Messages that no relay has delivered yet; null where nothing counts them. */
+  readonly outboxPending?: () => Promise<number | null>
+  readonly now?: () => number
+}
+
+/** Anybody can call any network name; only configured ones may become a label, or the series would grow for ever. */
+const UNKNOWN_NETWORK = 'unknown'
+
+/** Makes the metrics in a registry of their own, so that two servers in one process do not mix. */
+export function createMetrics(options: MetricsOptions): Metrics {
+  const { networkNames, queueDepth, outboxPending, now = Date.now } = options
+  const registry = new Registry()
+  const registers = [registry]
+  const known = new Set(networkNames)
+  const labelOf = (network: string): string => (known.has(network) ? network : UNKNOWN_NETWORK)
+
+  const postbacks = new Counter({
+    name: 'paidonce_postbacks_total',
+    help: 'Postbacks answered, by network and outcome.',
+    labelNames: ['network', 'outcome'],
+    registers,
+  })
+  const seconds = new Histogram({
+    name: 'paidonce_answer_seconds',
+    help: 'Seconds from the arrival of a postback to its answer.',
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 4],
+    registers,
+  })
+  const groups = new Histogram({
+    name: 'paidonce_group_size',
+    help: 'Claims committed together.',
+    buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500],
+    registers,
+  })
+  const lastVerified = new Gauge({
+    name: 'paidonce_last_verified_timestamp_seconds',
+    help: 'When the last verified postback of a network arrived, in seconds since 1970.',
+    labelNames: ['network'],
+    registers,
+  })
+  const lost = new Counter({
+    name: 'paidonce_lost_before_parsing_total',
+    help: 'Calls that were no valid HTTP and never reached the receiver.',
+    registers,
+  })
+  const refused = new Counter({
+    name: 'paidonce_refused_before_receiver_total',
+    help: 'Calls turned away before the receiver read them, by cause.',
+    labelNames: ['cause'],
+    registers,
+  })
+  new Gauge({
+    name: 'paidonce_queue_depth',
+    help: 'Claims that wait or run now.',
+    registers,
+    collect() {
+      this.set(queueDepth())
+    },
+  })
+  new Gauge({
+    name: 'paidonce_outbox_pending',
+    help: 'Messages written with the ledger and not delivered yet.',
+    registers,
+    async collect() {
+      this.set((await outboxPending?.()) ?? 0)
+    },
+  })
+
+  return {
+    registry,
+    observe(event) {
+      const network = labelOf(event.network)
+      postbacks.inc({ network, outcome: event.outcome })
+      seconds.observe(event.milliseconds / 1000)
+      if (event.verified) lastVerified.set({ network }, Math.floor(now() / 1000))
+    },
+    observeGroup(size) {
+      groups.observe(size)
+    },
+    countLost() {
+      lost.inc()
+    },
+    countRefused(cause) {
+      refused.inc({ cause })
+    },
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * Carries one postback from bare node:http to the receiver and its answer back. The request target is passed on as the
+ * bytes arrived, because networks sign them; no framework stands between.
+ *
+ * @module
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Receiver } from '../receiver/types.js'
+import type { Logger } from './logger.js'
+import type { RefusalCause } from './metrics.js'
+import { announcesBody, readBody } from './read-body.js'
+
+export interface PostbackHandlerOptions {
+  readonly receiver: Receiver
+  readonly logger: Logger
+  readonly countRefused: (cause: RefusalCause) => void
+  /** True from the moment the server was told to stop. */
+  readonly isClosing: () => boolean
+}
+
+export type PostbackHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>
+
+/** In lower case, as the receiver's own are, so that neither stands there twice. */
+const HEADERS = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' }
+
+/**
+ * Tells why a request is not one that a receiver should have to interpret; null where it is.
+ *
+ * A GET with a body, an unknown transfer encoding and an absolute-form target are read differently by different
+ * servers, which is what request smuggling lives on. No network sends any of them.
+ */
+export function refusalOf(request: IncomingMessage): RefusalCause | null {
+  const encoding = request.headers['transfer-encoding']
+  if (request.url?.startsWith('/') !== true) return 'bad_target'
+  if (request.method === 'GET' && announcesBody(request)) return 'unexpected_body'
+  if (encoding !== undefined && encoding.toLowerCase() !== 'chunked') return 'bad_encoding'
+  return null
+}
+
+/** Makes the handler of everything that is a postback's path. */
+export function createPostbackHandler(options: PostbackHandlerOptions): PostbackHandler {
+  const { receiver, logger, countRefused, isClosing } = options
+
+  const send = (response: ServerResponse, status: number, body: string, headers: object): void => {
+    if (response.destroyed) return
+    if (isClosing()) response.shouldKeepAlive = false
+    response.writeHead(status, {
+      ...HEADERS,
+      ...headers,
+      'content-length': Buffer.byteLength(body),
+    })
+    response.end(body)
+  }
+  const refuse = (response: ServerResponse, cause: RefusalCause, status: number, body: string): void => {
+    countRefused(cause)
+    logger.warn({ cause, status }, 'A call was turned away before the receiver.')
+    send(response, status, body, { connection: 'close' })
+  }
+
+  return async (request, response) => {
+    const cause = refusalOf(request)
+    if (cause !== null) {
+      refuse(response, cause, 400, 'Bad Request')
+      return
+    }
+    // Only a POST's body means anything; another method's would be left unread, so its connection ends here.
+    const reads = request.method === 'POST'
+    const body = reads ? await readBody(request) : Buffer.alloc(0)
+    if (body === 'aborted') return
+    if (body === 'too_large') {
+      refuse(response, 'body_too_large', 413, 'Payload Too Large')
+      return
+    }
+    try {
+      const answer = await receiver.handle({
+        method: request.method ?? '',
+        url: request.url ?? '',
+        headers: request.headers,
+        body,
+        remoteAddress: request.socket.remoteAddress ?? '',
+      })
+      const close = !reads && announcesBody(request) ? { connection: 'close' } : {}
+      send(response, answer.status, answer.body, { ...answer.headers, ...close })
+    } catch (error) {
+      // The receiver answers for itself; what gets here is a bug, and the network has to send again.
+      logger.error({ error: error instanceof Error ? error.stack : String(error) }, 'The receiver failed.')
+      send(response, 500, 'ERROR', {})
+    }
+  }
+}

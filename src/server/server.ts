@@ -1,0 +1,204 @@
+/**
+ * The standalone server: the receiver on bare node:http, the admin API beside it, and their life from start to stop.
+ *
+ * @module
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { RequestListener } from 'node:http'
+import { getRequestListener } from '@hono/node-server'
+import type { LedgerStore } from '../ledger/store.js'
+import { createReceiver } from '../receiver/create-receiver.js'
+import type { Receiver, ReceiverOptions } from '../receiver/types.js'
+import { createAdminApi } from './admin-api.js'
+import { resolveAdminNetworks } from './admin-networks.js'
+import { claimAdminToken } from './admin-token.js'
+import { createAuditRunner } from './audit-runner.js'
+import { createEventLog } from './event-log.js'
+import { dispatch } from './dispatch.js'
+import { listenHttp } from './http-server.js'
+import { checkLedgerId, readLedgerId } from './ledger-id.js'
+import { createLogger, type Logger } from './logger.js'
+import { createMetrics, type Metrics } from './metrics.js'
+import { openStore } from './open-store.js'
+import { createPostbackHandler, type PostbackHandler } from './postback-handler.js'
+import { startPruning } from './prune-inbox.js'
+import { createReadiness } from './readiness.js'
+import type { Settings } from './settings.js'
+
+export interface StartServerOptions {
+  readonly logger?: Logger
+  /** Called once calls are accepted. */
+  readonly onListening?: (server: RunningServer) => void
+  /** Takes the place of the store that `database` names; the server closes it. */
+  readonly store?: LedgerStore
+  /** Takes the place of `createReceiver`. */
+  readonly makeReceiver?: (options: ReceiverOptions) => Receiver
+}
+
+export interface CloseOptions {
+  /** Seconds that calls are still served before listening stops; default: the setting. */
+  readonly delaySeconds?: number
+}
+
+export interface RunningServer {
+  /** Where the receiver listens. */
+  readonly url: string
+  readonly adminUrl: string
+  /** The admin token where it was generated just now, to be shown once; else null. */
+  readonly adminToken: string | null
+  readonly ledgerId: string | null
+  readonly receiver: Receiver
+  readonly store: LedgerStore
+  /** Stops without cutting a call; resolves when everything is closed. Further calls give the same promise. */
+  close(options?: CloseOptions): Promise<void>
+}
+
+/** Closes what was opened, the last first. */
+type Undo = (() => Promise<void>)[]
+
+/**
+ * Starts the server.
+ *
+ * @throws PaidonceError `config_invalid`, `driver_missing`, `ledger_mismatch`, `network_missing`, `port_in_use`, or
+ * what the store refuses to start with
+ */
+export async function startServer(
+  settings: Settings,
+  options: StartServerOptions = {},
+): Promise<RunningServer> {
+  const undo: Undo = []
+  try {
+    const running = await start(settings, options, undo)
+    options.onListening?.(running)
+    return running
+  } catch (error) {
+    for (const step of undo.reverse()) await step().catch(() => undefined)
+    throw error
+  }
+}
+
+async function start(settings: Settings, options: StartServerOptions, undo: Undo): Promise<RunningServer> {
+  const logger = options.logger ?? createLogger(settings.logLevel)
+  // Before anything is opened: a wrong network should not leave a new database behind.
+  const networks = resolveAdminNetworks(settings)
+  const store = options.store ?? (await openStore(settings))
+  undo.push(() => store.close())
+
+  let depth = (): number => 0
+  const metrics = createMetrics({ networkNames: [...networks.keys()], queueDepth: () => depth() })
+  const makeReceiver = options.makeReceiver ?? createReceiver
+  const receiver = makeReceiver(receiverOptions(settings, store, metrics, logger))
+  depth = () => receiver.status().pending
+  undo.push(() => receiver.close())
+
+  // Asked before the schema is touched as well: a wrong database is none of ours to migrate.
+  if (settings.ledgerId !== null) checkLedgerId(settings.ledgerId, await readLedgerId(store))
+  await receiver.start()
+  await logWarnings(store, logger)
+  const ledgerId = await readLedgerId(store)
+  checkLedgerId(settings.ledgerId, ledgerId)
+  const token = await claimAdminToken(store, settings.adminToken)
+
+  let closing = false
+  const isClosing = (): boolean => closing
+  const readiness = createReadiness(store, isClosing)
+  const audit = createAuditRunner(store, logger)
+  const context = { store, receiver, networks, token, metrics, readiness, audit, ledgerId, logger }
+  const serveAdmin = getRequestListener(createAdminApi(context).fetch, { overrideGlobalObjects: false })
+  const admin: RequestListener = (request, response) => void serveAdmin(request, response)
+  const countRefused = metrics.countRefused.bind(metrics)
+  const postback = createPostbackHandler({ receiver, logger, countRefused, isClosing })
+  const servers = await listen(settings, { postback, admin, isClosing, logger, metrics }, undo)
+
+  const stopPruning = startPruning(store, settings.inbox, logger)
+  undo.push(stopPruning)
+  const facts = { url: servers.url, adminUrl: servers.adminUrl, ledgerId }
+  logger.info({ ...facts, store: store.dialect, networks: receiver.networkNames }, 'Listening.')
+
+  const stop = async (delaySeconds: number): Promise<void> => {
+    closing = true
+    logger.info({ delaySeconds }, 'Stopping: no longer ready.')
+    await sleep(delaySeconds * 1000)
+    for (const step of undo.reverse()) await step()
+    logger.info({}, 'Stopped.')
+  }
+  let stopped: Promise<void> | null = null
+  return {
+    ...facts,
+    adminToken: token.generated,
+    receiver,
+    store,
+    close: ({ delaySeconds = settings.shutdownDelay } = {}) => (stopped ??= stop(delaySeconds)),
+  }
+}
+
+/** What the store can live with and the operator should know; a refusal has stopped the start before. */
+async function logWarnings(store: LedgerStore, logger: Logger): Promise<void> {
+  for (const { check, severity, message, cure } of await store.inspect()) {
+    if (severity !== 'ok') logger.warn({ check, cure }, message)
+  }
+}
+
+function receiverOptions(
+  settings: Settings,
+  store: LedgerStore,
+  metrics: Metrics,
+  logger: Logger,
+): ReceiverOptions {
+  const log = createEventLog(logger)
+  return {
+    store,
+    networks: settings.networks,
+    trustProxy: settings.trustProxy,
+    inbox: settings.inbox,
+    ...(settings.publicUrl === null ? {} : { publicUrl: settings.publicUrl }),
+    commit: {
+      onGroup: (size) => {
+        metrics.observeGroup(size)
+      },
+      onBug: (error) => {
+        logger.error({ error: error instanceof Error ? error.stack : String(error) }, 'A group failed.')
+      },
+    },
+    observe: (event) => {
+      metrics.observe(event)
+      log(event)
+    },
+  }
+}
+
+interface Listeners {
+  readonly postback: PostbackHandler
+  readonly admin: RequestListener
+  readonly isClosing: () => boolean
+  readonly logger: Logger
+  readonly metrics: Metrics
+}
+
+/** Opens one port, or two where the admin API has its own. */
+async function listen(
+  settings: Settings,
+  listeners: Listeners,
+  undo: Undo,
+): Promise<{ readonly url: string; readonly adminUrl: string }> {
+  const { host, port, adminPort } = settings
+  const { logger, metrics, admin, isClosing } = listeners
+  const extraPaths = new Set(Object.values(settings.networks).flatMap(({ paths = [] }) => paths))
+  const servesAdmin = adminPort === null || (adminPort === port && port !== 0)
+  const shared = { host, logger, countLost: metrics.countLost.bind(metrics) }
+
+  const main = await listenHttp(dispatch({ ...listeners, extraPaths, servesAdmin }), {
+    ...shared,
+    port,
+    setting: 'port',
+  })
+  undo.push(() => main.stop())
+  if (servesAdmin) return { url: main.url, adminUrl: main.url }
+  const adminOnly: RequestListener = (request, response) => {
+    if (isClosing()) response.shouldKeepAlive = false
+    admin(request, response)
+  }
+  const second = await listenHttp(adminOnly, { ...shared, port: adminPort, setting: 'adminPort' })
+  undo.push(() => second.stop())
+  return { url: main.url, adminUrl: second.url }
+}

@@ -1,0 +1,170 @@
+/**
+ * The inbox outside a group: rejected calls, lists, corrections and the clean-up.
+ *
+ * @module
+ */
+import type { AnswerCorrection, Page, PageOf, Postback, PostbackFilter } from '../../ledger/store.js'
+import type { PostbackRow } from '../../ledger/postback-row.js'
+import type { LedgerPlace } from './entries.js'
+import { writePostbackRows } from './group-statements.js'
+import { openExpression } from './migrations.js'
+import { bytes, datetime, DATE_FORMAT, flag, readPostbackRow, requiredUuid, text, uuidBytes } from './rows.js'
+import type { Row, SqlValue, Statement } from './driver.js'
+import type { Session } from './session.js'
+
+const COLUMNS = `p.id, p.network, date_format(p.received_at, '${DATE_FORMAT}') as received_at, p.method, p.url, p.headers,
+  p.body, p.ip, p.outcome, p.reason, p.verified, p.test, p.transaction_id, p.id_space, p.transaction_key, p.entry,
+  p.user_id, cast(p.amount as char) as amount, p.answer_status, p.answer_body, p.milliseconds, p.resolved_reason`
+
+export async function writePostbacks(
+  session: Session,
+  { names, scale }: LedgerPlace,
+  rows: readonly PostbackRow[],
+): Promise<void> {
+  for (const statement of writePostbackRows(names, scale, rows, 'keep')) await session.write(statement)
+}
+
+/** Corrections for one statement. */
+const CORRECTED_AT_ONCE = 200
+
+export async function correctAnswers(
+  session: Session,
+  { names }: LedgerPlace,
+  corrections: readonly AnswerCorrection[],
+): Promise<void> {
+  for (let start = 0; start < corrections.length; start += CORRECTED_AT_ONCE) {
+    const batch = corrections.slice(start, start + CORRECTED_AT_ONCE)
+    const ids = batch.map(({ id }) => requiredUuid(id))
+    const cases = batch.map(() => 'when ? then ?').join(' ')
+    await session.write({
+      sql: `update ${names.table('postbacks')}
+set answer_status = case id ${cases} end, answer_body = case id ${cases.replaceAll('then ?', 'then _utf8mb4 ?')} end
+where id in (${ids.map(() => '?').join(', ')})`,
+      values: [
+        ...batch.flatMap(({ answer }, index): SqlValue[] => [ids[index] ?? null, answer.status]),
+        ...batch.flatMap(({ answer }, index): SqlValue[] => [ids[index] ?? null, bytes(answer.body)]),
+        ...ids,
+      ],
+    })
+  }
+}
+
+/** Newest first; ids are UUIDs of version 7, so their order is the order of arrival. */
+export async function listPostbacks(
+  session: Session,
+  { names, scale }: LedgerPlace,
+  filter: PostbackFilter,
+  { limit, cursor }: Page,
+): Promise<PageOf<Postback>> {
+  const conditions = conditionsOf(filter, openExpression(names))
+  const before = cursor === null ? null : uuidBytes(cursor)
+  if (before !== null) conditions.push({ sql: 'p.id < ?', values: [before] })
+  const rows = await session.read({
+    sql: `select ${COLUMNS}, ${openExpression(names)} as open from ${names.table('postbacks')} p
+where ${['true', ...conditions.map(({ sql }) => sql)].join('\n  and ')}
+order by p.id desc limit ${limit + 1}`,
+    values: conditions.flatMap(({ values }) => values),
+  })
+  const items = rows.slice(0, limit).map((row) => readPostbackRow(row, scale))
+  return { items, nextCursor: rows.length > limit ? (items.at(-1)?.id ?? null) : null }
+}
+
+function conditionsOf(filter: PostbackFilter, open: string): Statement[] {
+  const among = (column: string, list: readonly string[] | undefined): Statement[] => {
+    if (list === undefined) return []
+    if (list.length === 0) return [{ sql: 'false', values: [] }]
+    return [{ sql: `p.${column} in (${list.map(() => '?').join(', ')})`, values: list.map(bytes) }]
+  }
+  return [
+    ...among('network', filter.network),
+    ...among('user_id', filter.user),
+    ...among('transaction_id', filter.transactionId),
+    ...among('outcome', filter.outcome),
+    ...(filter.open === undefined ? [] : [{ sql: `${open} = ?`, values: [flag(filter.open)] }]),
+    ...(filter.since === undefined ? [] : [{ sql: 'p.received_at >= ?', values: [datetime(filter.since)] }]),
+    ...(filter.until === undefined ? [] : [{ sql: 'p.received_at < ?', values: [datetime(filter.until)] }]),
+    ...(filter.q === undefined || filter.q === '' ? [] : [startsWith(bytes(filter.q))]),
+  ]
+}
+
+/** A byte prefix as a range, which needs no wildcard to be escaped. No byte of UTF-8 is 255, so the last one can grow. */
+function startsWith(prefix: Buffer): Statement {
+  const end = Buffer.from(prefix)
+  end.writeUInt8((prefix.at(-1) ?? 0) + 1, prefix.length - 1)
+  return {
+    sql: '((p.transaction_id >= ? and p.transaction_id < ?) or (p.user_id >= ? and p.user_id < ?))',
+    values: [prefix, end, prefix, end],
+  }
+}
+
+export async function readPostback(
+  session: Session,
+  { names, scale }: LedgerPlace,
+  id: string,
+): Promise<Postback | null> {
+  const key = uuidBytes(id)
+  if (key === null) return null
+  const [row] = await session.read({
+    sql: `select ${COLUMNS}, ${openExpression(names)} as open from ${names.table('postbacks')} p where p.id = ?`,
+    values: [key],
+  })
+  return row === undefined ? null : readPostbackRow(row, scale)
+}
+
+/** Closes an open row; false where there is none. */
+export async function resolvePostback(
+  session: Session,
+  { names }: LedgerPlace,
+  id: string,
+  reason: string,
+): Promise<boolean> {
+  const key = uuidBytes(id)
+  if (key === null) return false
+  const [row] = await session.read({
+    sql: `select ${openExpression(names)} as open from ${names.table('postbacks')} p where p.id = ?`,
+    values: [key],
+  })
+  if (row === undefined || Number(row['open']) !== 1) return false
+  const closed = await session.write({
+    sql: `update ${names.table('postbacks')} set open = 0, resolved_reason = ? where id = ? and open = 1`,
+    values: [bytes(reason), key],
+  })
+  return closed > 0
+}
+
+/** Deletes old rows by id, after a plain read: a searching DELETE would lock rows that the receiver writes. */
+export async function prunePostbacks(
+  session: Session,
+  { names }: LedgerPlace,
+  { verified, before, limit }: { readonly verified: boolean; readonly before: Date; readonly limit: number },
+): Promise<number> {
+  const rows = await session.read({
+    sql: `select p.id from ${names.table('postbacks')} p
+where p.verified = ? and p.received_at < ? and not ${openExpression(names)}
+order by p.id limit ${limit}`,
+    values: [flag(verified), datetime(before)],
+  })
+  if (rows.length === 0) return 0
+  return session.write({
+    sql: `delete from ${names.table('postbacks')} where id in (${rows.map(() => '?').join(', ')})`,
+    values: rows.map(idOf),
+  })
+}
+
+function idOf(row: Row): Buffer {
+  return row['id'] as Buffer
+}
+
+export async function verifiedAddresses(
+  session: Session,
+  { names }: LedgerPlace,
+  since: Date,
+  limit: number,
+): Promise<{ network: string; ip: string }[]> {
+  const rows = await session.read({
+    sql: `select distinct network, ip from ${names.table('postbacks')}
+where verified = 1 and received_at >= ? order by network, ip limit ${limit}`,
+    values: [datetime(since)],
+  })
+  return rows.map((row) => ({ network: text(row['network']), ip: text(row['ip']) }))
+}

@@ -1,0 +1,203 @@
+/**
+ * Wallets in our table or in the publisher's, behind one set of statements. A user is found by the index and then by
+ * the exact bytes, whatever the id column's type and collation are.
+ *
+ * @module
+ */
+import { StoreError } from '../../errors.js'
+import type { WalletChange } from '../../ledger/group.js'
+import type { TableNames } from '../table-names.js'
+import { bytes, decimal, floorMinor, text } from './rows.js'
+import type { Row, SqlValue, Statement } from './driver.js'
+
+/** How the id column holds a user. */
+export type IdKind =
+  | { readonly kind: 'bytes' }
+  | { readonly kind: 'text'; readonly charset: string; readonly collation: string }
+  | { readonly kind: 'integer'; readonly min: bigint; readonly max: bigint }
+  | { readonly kind: 'uuid' }
+
+/** A wallet table as its statements need it; every name is quoted already. */
+export interface WalletColumns {
+  readonly foreign: boolean
+  readonly table: string
+  readonly id: string
+  readonly balance: string
+  /** The unique index on the id, so that no optimizer scans (and locks) the table. */
+  readonly index: string
+  readonly idKind: IdKind
+  readonly scale: number
+}
+
+export interface WalletRead {
+  readonly user: string
+  readonly balance: bigint
+}
+
+/** Our own table, whose columns we know. */
+export function ownWallets(names: TableNames, scale: number): WalletColumns {
+  return {
+    foreign: false,
+    table: names.table('wallets'),
+    id: names.quote('user_id'),
+    balance: names.quote('balance'),
+    index: 'primary',
+    idKind: { kind: 'bytes' },
+    scale,
+  }
+}
+
+/**
+ * Reads wallets; `lock` says how. Null where no user of the list can be in such a column at all.
+ *
+ * `skip` leaves locked rows out, `wait` waits for them (no longer than the session's lock wait), `none` is a plain read.
+ */
+export function selectWallets(
+  columns: WalletColumns,
+  users: readonly string[],
+  lock: 'skip' | 'wait' | 'none',
+): Statement | null {
+  const match = matchUsers(columns, users)
+  if (match === null) return null
+  const clause = lock === 'skip' ? ' for update skip locked' : lock === 'wait' ? ' for update' : ''
+  return {
+    sql: `select ${userBytes(columns)} as user_bytes, cast(${columns.balance} as char) as balance
+from ${columns.table} force index (${columns.index})
+where ${match.sql}${clause}`,
+    values: match.values,
+  }
+}
+
+/** @throws StoreError `refused` where the publisher's balance is NULL */
+export function readWalletRow(columns: WalletColumns, row: Row): WalletRead {
+  const user = text(row['user_bytes'])
+  if (row['balance'] === null) {
+    throw new StoreError(
+      'refused',
+      `The balance of user ${JSON.stringify(user)} is NULL in ${columns.table}.`,
+    )
+  }
+  return { user, balance: floorMinor(row['balance'], columns.scale) }
+}
+
+/** Changes each locked balance once, by its sum and never by its value. */
+export function changeBalances(columns: WalletColumns, changes: readonly WalletChange[]): Statement {
+  const { table, id, balance, scale, foreign } = columns
+  if (!foreign) {
+    return {
+      sql: `insert into ${table} (${id}, ${balance}, created_at)
+values ${changes.map(() => '(?, ?, utc_timestamp(3))').join(', ')}
+on duplicate key update ${balance} = ${balance} + values(${balance})`,
+      values: changes.flatMap(({ user, amount }) => [bytes(user), decimal(amount, scale)]),
+    }
+  }
+  const match = matchUsers(
+    columns,
+    changes.map(({ user }) => user),
+  )
+  if (match === null) throw new StoreError('refused', `No changed user can be in ${table}.`)
+  return {
+    // A text amount would be added as a double, hence the cast.
+    sql: `update ${table} force index (${columns.index})
+set ${balance} = ${balance} + case ${userBytes(columns)}
+${changes.map(() => `when ? then cast(? as decimal(19, ${scale}))`).join('\n')} end
+where ${match.sql}`,
+    values: [
+      ...changes.flatMap(({ user, amount }) => [bytes(user), decimal(amount, scale)]),
+      ...match.values,
+    ],
+  }
+}
+
+export interface WalletPage {
+  /** Users after this one, in the order of the id's index. */
+  readonly after: string | null
+  readonly prefix: string
+  readonly negative: boolean
+  readonly limit: number
+}
+
+/** One page of wallets, or null where the cursor can be no user of this table. */
+export function pageOfWallets(columns: WalletColumns, page: WalletPage): Statement | null {
+  const conditions = ['true']
+  const values: SqlValue[] = []
+  if (page.after !== null) {
+    const after = idLiteral(columns.idKind, page.after)
+    if (after === null) return null
+    conditions.push(`${columns.id} > ${after.sql}`)
+    values.push(...after.values)
+  }
+  if (page.prefix !== '') {
+    const prefix = bytes(page.prefix)
+    conditions.push(`left(${userBytes(columns)}, ${prefix.length}) = ?`)
+    values.push(prefix)
+    if (columns.idKind.kind === 'bytes') {
+      conditions.push(`${columns.id} >= ?`)
+      values.push(prefix)
+    }
+  }
+  if (page.negative) conditions.push(`${columns.balance} < 0`)
+  return {
+    sql: `select ${userBytes(columns)} as user_bytes, cast(${columns.balance} as char) as balance
+from ${columns.table} force index (${columns.index})
+where ${conditions.join(' and ')}
+order by ${columns.id} limit ${page.limit}`,
+    values,
+  }
+}
+
+/** The condition that finds these users: the index narrows, the bytes decide. */
+export function matchUsers(columns: WalletColumns, users: readonly string[]): Statement | null {
+  const found = users
+    .map((user) => ({ user, literal: idLiteral(columns.idKind, user) }))
+    .filter((item): item is { user: string; literal: Statement } => item.literal !== null)
+  if (found.length === 0) return null
+  const list = found.map(({ literal }) => literal.sql).join(', ')
+  const values = found.flatMap(({ literal }) => literal.values)
+  if (columns.idKind.kind !== 'text') return { sql: `${columns.id} in (${list})`, values }
+  return {
+    sql: `${columns.id} in (${list}) and ${userBytes(columns)} in (${found.map(() => '?').join(', ')})`,
+    values: [...values, ...found.map(({ user }) => bytes(user))],
+  }
+}
+
+/** The user's text as the database prints it, in UTF-8 bytes. */
+export function userBytes({ id, idKind }: WalletColumns): string {
+  switch (idKind.kind) {
+    case 'bytes':
+      return id
+    case 'text':
+      return `cast(convert(${id} using utf8mb4) as binary)`
+    case 'integer':
+      // Through a plain integer, because ZEROFILL would print zeros that no network sent.
+      return `cast(cast(${id} as ${idKind.min < 0n ? 'signed' : 'unsigned'}) as binary)`
+    case 'uuid':
+      return `cast(cast(${id} as char) as binary)`
+  }
+}
+
+const CANONICAL_INTEGER = /^(0|-?[1-9]\d{0,19})$/
+const CANONICAL_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+/** A user as a value of the id's own type, so that the index serves; null where the type has no such value. */
+function idLiteral(idKind: IdKind, user: string): Statement | null {
+  switch (idKind.kind) {
+    case 'bytes':
+      return { sql: '?', values: [bytes(user)] }
+    case 'text':
+      // Converted and collated here, because a character that the column cannot hold would otherwise be an error for
+      // the whole group. It becomes '?', and the byte-wise condition rejects whatever that finds.
+      return {
+        sql: `convert(_utf8mb4 ? using ${idKind.charset}) collate ${idKind.collation}`,
+        values: [bytes(user)],
+      }
+    case 'integer': {
+      // "001234" and "72abc" are users of no integer column: the server would make 1234 and 72 of them.
+      if (!CANONICAL_INTEGER.test(user)) return null
+      const number = BigInt(user)
+      return number < idKind.min || number > idKind.max ? null : { sql: number.toString(), values: [] }
+    }
+    case 'uuid':
+      return CANONICAL_UUID.test(user) ? { sql: `'${user}'`, values: [] } : null
+  }
+}

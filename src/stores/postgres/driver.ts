@@ -1,0 +1,52 @@
+/**
+ * What this store needs of `pg`, by structure, so that the app's own pool fits without an import of the driver.
+ *
+ * @module
+ */
+
+/** A query as `pg` takes it. */
+export interface PgQuery {
+  readonly text: string
+  readonly values?: unknown[]
+  /** Makes it a named (prepared) statement of the connection. */
+  readonly name?: string
+  readonly types?: { getTypeParser(): (text: string) => string }
+}
+
+export interface PgResult {
+  readonly command: string
+  readonly rows: unknown[]
+  readonly rowCount: number | null
+}
+
+/** What the server reports beside its answers. */
+export interface PgMessage {
+  readonly message?: string | undefined
+  readonly detail?: string | undefined
+  /** The function in the server's source: unlike the texts it is never translated. */
+  readonly routine?: string | undefined
+}
+
+/** A client that was taken from a pool. */
+export interface PgClient {
+  query(query: PgQuery): Promise<PgResult>
+  release(destroy?: Error | boolean): void
+  on(event: 'error' | 'notice', listener: (message: PgMessage) => void): unknown
+  removeListener(event: 'error' | 'notice', listener: (message: PgMessage) => void): unknown
+}
+
+/** A pool: `pg.Pool`, or anything that behaves as one. */
+export interface PgPool {
+  connect(): Promise<PgClient>
+  end?(): Promise<void>
+  on?(event: 'connect', listener: (client: Pick<PgClient, 'on'>) => void): unknown
+}
+
+/**
+ * The app may have changed the driver's parsers for the whole process (`numeric` to a number, for one), so that this
+ * store reads every value as the text that the server sent.
+ */
+export const AS_TEXT = Object.freeze({ getTypeParser: () => (text: string) => text })
+
+/** A row as the server sent it. */
+export type TextRow = Readonly<Record<string, string | null>>

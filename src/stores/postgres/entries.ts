@@ -1,0 +1,121 @@
+/**
+ * Reading the ledger, and the marks of tests.
+ *
+ * @module
+ */
+import { RESERVED_ID_SPACE } from '../../ids.js'
+import type { Page, PageOf, StandingTest } from '../../ledger/store.js'
+import type { LedgerEntry } from '../../ledger/types.js'
+import type { PostgresContext } from './context.js'
+import { checkCursor, pageOf } from './pages.js'
+import { ENTRY_SELECT, need, readEntry, readStored, STORED_SELECT } from './rows.js'
+
+export async function listEntries(
+  { sessions, names, scale }: PostgresContext,
+  user: string,
+  { limit, cursor, cleared }: Page & { readonly cleared?: boolean },
+): Promise<PageOf<LedgerEntry>> {
+  const before = checkCursor(cursor, 'number')
+  const rows = await sessions((session) =>
+    session.runOnce(
+      'read',
+      `select ${ENTRY_SELECT} from ${names.table('ledger')} l
+where l.user_id = $1 and ($2::bigint is null or l.id < $2) and ($3::boolean or not l.cleared)
+order by l.id desc limit $4`,
+      [user, before, cleared === true, limit + 1],
+    ),
+  )
+  return pageOf(
+    rows.map((row) => readEntry(row, scale)),
+    limit,
+    (entry) => entry.id,
+  )
+}
+
+/** By the transaction key, or by the transaction id as a network sent it: the inbox knows the keys that it became. */
+export async function readTransaction(
+  { sessions, names, scale }: PostgresContext,
+  idSpace: string,
+  transactionId: string,
+): Promise<readonly LedgerEntry[]> {
+  const rows = await sessions((session) =>
+    session.runOnce(
+      'read',
+      `select ${ENTRY_SELECT} from ${names.table('ledger')} l
+where l.id_space = $1 and l.transaction_key in (
+  select $2::text collate "C"
+  union select p.transaction_key from ${names.table('postbacks')} p
+  where p.transaction_id = $2 and p.id_space = $1 and p.transaction_key is not null
+)
+order by l.id`,
+      [idSpace, transactionId],
+    ),
+  )
+  return rows.map((row) => readEntry(row, scale))
+}
+
+export async function usedIdSpaces({
+  sessions,
+  names,
+}: PostgresContext): Promise<readonly { readonly idSpace: string; readonly network: string }[]> {
+  const rows = await sessions((session) =>
+    session.runOnce(
+      'read',
+      `select distinct l.id_space, l.network from ${names.table('ledger')} l where l.id_space <> $1`,
+      [RESERVED_ID_SPACE],
+    ),
+  )
+  return rows.map((row) => ({ idSpace: need(row, 'id_space'), network: need(row, 'network') }))
+}
+
+export async function listStandingTests(
+  { sessions, names, scale }: PostgresContext,
+  network: string | null,
+  limit: number,
+): Promise<readonly StandingTest[]> {
+  const rows = await sessions((session) =>
+    session.runOnce(
+      'read',
+      `select l.network, l.id_space, l.transaction_key, l.transaction_id, ${STORED_SELECT}
+from ${names.table('ledger')} l
+where l.test and not l.cleared and l.entry = 'credit' and l.decision = 'booked' and ($1::text is null or l.network = $1)
+  and not exists (
+    select 1 from ${names.table('ledger')} r
+    where r.id_space = l.id_space and r.transaction_key = l.transaction_key and r.entry = 'reversal'
+  )
+order by l.id limit $2`,
+      [network, limit],
+    ),
+  )
+  return rows.map((row) => ({
+    network: need(row, 'network'),
+    idSpace: need(row, 'id_space'),
+    transactionKey: need(row, 'transaction_key'),
+    transactionId: need(row, 'transaction_id'),
+    entry: 'credit',
+    credit: readStored(row, scale),
+  }))
+}
+
+export async function markTestsCleared(
+  { sessions, names }: PostgresContext,
+  network: string | null,
+): Promise<number> {
+  const rows = await sessions((session) =>
+    session.runOnce(
+      'single',
+      `with marked as (
+  update ${names.table('ledger')} l set cleared = true
+  where l.test and not l.cleared and ($1::text is null or l.network = $1)
+    and (l.decision in ('tombstone', 'refused') or exists (
+      select 1 from ${names.table('ledger')} r
+      where r.id_space = l.id_space and r.transaction_key = l.transaction_key and r.entry = 'reversal'
+    ))
+  returning 1
+)
+select count(*)::text as marked from marked`,
+      [network],
+    ),
+  )
+  return Number(need(rows[0] ?? {}, 'marked'))
+}

@@ -1,0 +1,166 @@
+/**
+ * The inbox outside of groups.
+ *
+ * @module
+ */
+import type { PostbackRow } from '../../ledger/postback-row.js'
+import type { AnswerCorrection, Page, PageOf, Postback, PostbackFilter } from '../../ledger/store.js'
+import type { TableNames } from '../table-names.js'
+import type { PostgresContext } from './context.js'
+import { checkCursor, isUuid, pageOf, prefixPattern } from './pages.js'
+import { columnArrays, need, POSTBACK_COLUMNS, POSTBACK_SELECT, readPostbackRow, unnestOf } from './rows.js'
+import { statement } from './session.js'
+
+/** Open, and no ledger entry of its key exists: the same words as in the view `v_postbacks`. */
+function openOf(names: TableNames): string {
+  return `(p.open and not exists (
+  select 1 from ${names.table('ledger')} l
+  where l.id_space = p.id_space and l.transaction_key = p.transaction_key and l.entry = p.entry collate "C"
+    and p.outcome in ('unknown_user', 'held')
+))`
+}
+
+export async function writePostbacks(
+  { sessions, names, scale }: PostgresContext,
+  rows: readonly PostbackRow[],
+): Promise<void> {
+  if (rows.length === 0) return
+  const columns = POSTBACK_COLUMNS.map(({ name }) => name).join(', ')
+  await sessions((session) =>
+    session.run(
+      'single',
+      statement(`insert into ${names.table('postbacks')} (${columns})
+select ${columns} from ${unnestOf(POSTBACK_COLUMNS, 1)} as r(${columns})
+on conflict (id) do nothing`),
+      columnArrays(POSTBACK_COLUMNS, rows, scale),
+    ),
+  )
+}
+
+export async function correctAnswers(
+  { sessions, names }: PostgresContext,
+  corrections: readonly AnswerCorrection[],
+): Promise<void> {
+  if (corrections.length === 0) return
+  await sessions((session) =>
+    session.runOnce(
+      'single',
+      `update ${names.table('postbacks')} p set answer_status = c.status, answer_body = c.body
+from unnest($1::uuid[], $2::smallint[], $3::text[]) as c(id, status, body) where p.id = c.id`,
+      [
+        corrections.map(({ id }) => id),
+        corrections.map(({ answer }) => answer.status),
+        corrections.map(({ answer }) => answer.body),
+      ],
+    ),
+  )
+}
+
+export async function listPostbacks(
+  { sessions, names, scale }: PostgresContext,
+  filter: PostbackFilter,
+  { limit, cursor }: Page,
+): Promise<PageOf<Postback>> {
+  const values: unknown[] = []
+  const bind = (value: unknown): string => `$${values.push(value)}`
+  const wheres = conditionsOf(filter, bind, openOf(names))
+  const before = checkCursor(cursor, 'uuid')
+  if (before !== null) wheres.push(`p.id < ${bind(before)}::uuid`)
+  const where = wheres.length === 0 ? '' : `where ${wheres.join(' and ')}\n`
+  const text = `select ${POSTBACK_SELECT}, ${openOf(names)}::text as open from ${names.table('postbacks')} p
+${where}order by p.id desc limit ${bind(limit + 1)}`
+  const rows = await sessions((session) => session.runOnce('read', text, values))
+  return pageOf(
+    rows.map((row) => readPostbackRow(row, scale)),
+    limit,
+    (row) => row.id,
+  )
+}
+
+function conditionsOf(filter: PostbackFilter, bind: (value: unknown) => string, open: string): string[] {
+  const wheres: string[] = []
+  const among = (column: string, values: readonly string[] | undefined): void => {
+    if (values !== undefined) wheres.push(`p.${column} = any(${bind([...values])}::text[])`)
+  }
+  among('network', filter.network)
+  among('user_id', filter.user)
+  among('transaction_id', filter.transactionId)
+  among('outcome', filter.outcome)
+  if (filter.open === true) wheres.push(`p.open and ${open}`)
+  if (filter.open === false) wheres.push(`not ${open}`)
+  if (filter.since !== undefined)
+    wheres.push(`p.received_at >= ${bind(filter.since.toISOString())}::timestamptz`)
+  if (filter.until !== undefined)
+    wheres.push(`p.received_at < ${bind(filter.until.toISOString())}::timestamptz`)
+  if (filter.q !== undefined) {
+    const pattern = bind(prefixPattern(filter.q))
+    wheres.push(`(p.transaction_id like ${pattern} or p.user_id like ${pattern})`)
+  }
+  return wheres
+}
+
+export async function readPostback(
+  { sessions, names, scale }: PostgresContext,
+  id: string,
+): Promise<Postback | null> {
+  if (!isUuid(id)) return null
+  const text = `select ${POSTBACK_SELECT}, ${openOf(names)}::text as open from ${names.table('postbacks')} p where p.id = $1`
+  const [row] = await sessions((session) => session.runOnce('read', text, [id]))
+  return row === undefined ? null : readPostbackRow(row, scale)
+}
+
+export async function resolvePostback(
+  { sessions, names }: PostgresContext,
+  id: string,
+  reason: string,
+): Promise<boolean> {
+  if (!isUuid(id)) return false
+  const rows = await sessions((session) =>
+    session.runOnce(
+      'single',
+      `update ${names.table('postbacks')} p set open = false, resolved_reason = $2
+where p.id = $1 and ${openOf(names)} returning 1`,
+      [id, reason],
+    ),
+  )
+  return rows.length > 0
+}
+
+export async function prunePostbacks(
+  { sessions, names }: PostgresContext,
+  { verified, before, limit }: { readonly verified: boolean; readonly before: Date; readonly limit: number },
+): Promise<number> {
+  const table = names.table('postbacks')
+  const rows = await sessions((session) =>
+    session.runOnce(
+      'single',
+      // The ids start with the time, so that the oldest rows come first; a row that somebody else holds waits for the
+      // next round.
+      `with gone as (
+  delete from ${table} where id in (
+    select p.id from ${table} p where p.verified = $1 and p.received_at < $2 and not ${openOf(names)}
+    order by p.id limit $3 for update of p skip locked
+  ) returning 1
+)
+select count(*)::text as gone from gone`,
+      [verified, before.toISOString(), limit],
+    ),
+  )
+  return Number(need(rows[0] ?? {}, 'gone'))
+}
+
+export async function verifiedAddresses(
+  { sessions, names }: PostgresContext,
+  since: Date,
+  limit: number,
+): Promise<readonly { readonly network: string; readonly ip: string }[]> {
+  const rows = await sessions((session) =>
+    session.runOnce(
+      'read',
+      `select distinct p.network, p.ip from ${names.table('postbacks')} p
+where p.verified and p.received_at >= $1 limit $2`,
+      [since.toISOString(), limit],
+    ),
+  )
+  return rows.map((row) => ({ network: need(row, 'network'), ip: need(row, 'ip') }))
+}

@@ -1,0 +1,24 @@
+/**
+ * What every operation of one SQLite store shares.
+ *
+ * @module
+ */
+import type { UnknownUserPolicy } from '../../ledger/decide.js'
+import type { WalletTable } from '../../ledger/store.js'
+import type { TableNames } from '../table-names.js'
+import type { SqlConnection } from './connection.js'
+import type { SqlReader } from './reader.js'
+import type { WalletSql } from './wallet-table.js'
+
+export interface SqliteContext {
+  readonly connection: SqlConnection
+  readonly reader: SqlReader
+  readonly names: TableNames
+  readonly amountScale: number
+  readonly unknownUser: UnknownUserPolicy
+  readonly outbox: boolean
+  readonly foreign: WalletTable | null
+  readonly migrate: 'auto' | 'check' | 'off'
+  /** How wallets are found; for a publisher's table it is learnt from the table itself at the first use. */
+  readonly wallets: () => WalletSql
+}

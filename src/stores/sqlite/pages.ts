@@ -1,0 +1,49 @@
+/**
+ * Keyset pages: one row more than asked for is read, which tells whether there is a next page.
+ *
+ * @module
+ */
+import { PaidonceError } from '../../errors.js'
+import type { PageOf } from '../../ledger/store.js'
+import type { SqlValue } from './driver.js'
+
+/** Conditions that all have to hold, with their values in order. */
+export interface Where {
+  readonly conditions: string[]
+  readonly values: SqlValue[]
+}
+
+export function cutPage<T>(rows: readonly T[], limit: number, mark: (row: T) => string): PageOf<T> {
+  const items = rows.slice(0, limit)
+  const last = items.at(-1)
+  return { items, nextCursor: rows.length > limit && last !== undefined ? mark(last) : null }
+}
+
+/** @throws PaidonceError `bad_request` where the text is no ledger id. */
+export function ledgerIdOf(cursor: string): bigint {
+  if (/^(0|[1-9]\d{0,17})$/.test(cursor)) return BigInt(cursor)
+  throw new PaidonceError('bad_request', `The cursor ${JSON.stringify(cursor)} is not one of this list.`, {
+    hint: 'Give the nextCursor of an earlier answer, or none.',
+  })
+}
+
+/** Texts that begin with `prefix`, as a range that an index serves and in which no character is a wildcard. */
+export function startsWith(expression: string, prefix: string): { condition: string; values: SqlValue[] } {
+  const end = rangeEnd(prefix)
+  return end === null
+    ? { condition: `${expression} >= ?`, values: [prefix] }
+    : { condition: `(${expression} >= ? and ${expression} < ?)`, values: [prefix, end] }
+}
+
+/** The smallest text beyond every text with this prefix, in byte order; null where there is none. */
+function rangeEnd(prefix: string): string | null {
+  const points = Array.from(prefix)
+  for (let last = points.pop(); last !== undefined; last = points.pop()) {
+    const point = last.codePointAt(0) ?? 0
+    if (point < 0x10ffff) {
+      // Surrogates are no characters: after U+D7FF comes U+E000.
+      return points.join('') + String.fromCodePoint(point === 0xd7ff ? 0xe000 : point + 1)
+    }
+  }
+  return null
+}
