@@ -11,7 +11,7 @@ import { checkLedger, type RawLedger } from '../oracle/check-ledger.js'
 import { histories, FAULT_KINDS, type History } from './history.js'
 import { runHistory } from './run-history.js'
 
-const RUNS = Number(process.env['MODEL_RUNS'] ?? 10_000)
+const RUNS = Number(process.env['MODEL_MEMORY_RUNS'] ?? 10_000)
 
 it(`${RUNS} random histories with crashes, lost replies and races between two receivers`, async () => {
   const struck = new Map<string, number>()

@@ -41,7 +41,7 @@ for (const { name, start } of DIALECTS) {
       )
       expect(count).toBe(RUNS)
       expect(checkLedger(await database.raw(), all)).toEqual([])
-    }, 240_000)
+    }, 600_000)
   })
 }
 

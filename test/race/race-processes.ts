@@ -49,6 +49,8 @@ async function runRacer(argv: string[]): Promise<RaceReport> {
   const code = await new Promise<number | null>((resolve) => child.on('close', resolve))
   if (code !== 0) throw new Error(`A racer ended with ${String(code)}: ${errors}`)
   // Amounts come as text, because JSON has no integers of that size.
-  const report = JSON.parse(output) as Omit<RaceReport, 'sent'> & { readonly sent: readonly (Omit<Sent, 'amount'> & { readonly amount: string })[] }
+  const report = JSON.parse(output) as Omit<RaceReport, 'sent'> & {
+    readonly sent: readonly (Omit<Sent, 'amount'> & { readonly amount: string })[]
+  }
   return { ...report, sent: report.sent.map((call) => ({ ...call, amount: BigInt(call.amount) })) }
 }
