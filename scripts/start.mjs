@@ -14,6 +14,18 @@ const isConfigured =
 const demo = isConfigured || given.includes('--demo') ? [] : ['--demo']
 if (demo.length > 0) process.stderr.write('No configuration was found: starting as a demo.\n')
 
+// npm hands a signal to the shell between it and this process, and that shell dies without passing it on: the server
+// would be left behind, holding the port. Its parent's end is its own signal to stop.
+if (process.env.npm_lifecycle_event !== undefined && process.platform !== 'win32') {
+  const parent = process.ppid
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(watch)
+    process.kill(process.pid, 'SIGTERM')
+  }, 200)
+  watch.unref()
+}
+
 const main = join(ROOT, 'dist', 'cli', 'main.js')
 process.argv = [process.execPath, main, 'start', ...demo, ...given]
 // In this process, so that signals arrive at the server and not at a parent that would leave it behind.

@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Receiver } from '../receiver/types.js'
-import { readBody } from './body.js'
+import { readBody } from './read-body.js'
 
 /** What the adapter uses of an Express request, taken by structure so that Express stays a peer. */
 export type ExpressRequest = IncomingMessage & { readonly originalUrl: string; readonly body?: unknown }
@@ -33,7 +33,8 @@ export function paidonceExpress(
 
 async function answer(receiver: Receiver, request: ExpressRequest, response: ServerResponse): Promise<void> {
   const body = await rawBody(request)
-  if (body === null) {
+  if (body === 'aborted') return
+  if (body === 'too_large') {
     response.writeHead(413, { 'content-type': 'text/plain; charset=utf-8' }).end('too large')
     return
   }
@@ -52,7 +53,7 @@ async function answer(receiver: Receiver, request: ExpressRequest, response: Ser
 }
 
 /** A parser that ran before has eaten the raw bytes; that is an error of set-up and must not pass for a bad signature. */
-function rawBody(request: ExpressRequest): Promise<Buffer | null> {
+function rawBody(request: ExpressRequest): ReturnType<typeof readBody> {
   if (Buffer.isBuffer(request.body)) return Promise.resolve(request.body)
   if (request.readableEnded && request.method === 'POST' && request.headers['content-length'] !== '0') {
     throw new TypeError(

@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Receiver } from '../receiver/types.js'
-import { readBody } from './body.js'
+import { readBody } from './read-body.js'
 
 /**
  * Makes a request listener.
@@ -25,7 +25,8 @@ export function paidonceNode(
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
   return async (request, response) => {
     const body = await readBody(request)
-    if (body === null) {
+    if (body === 'aborted') return
+    if (body === 'too_large') {
       response
         .writeHead(413, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' })
         .end('too large')

@@ -89,6 +89,8 @@ const ADVICE: Readonly<Record<string, string>> = {
     'The amount has more decimals than "amountScale" keeps: set "rounding" for this network, then run "paidonce inbox reprocess"; or let the network send fewer decimals.',
   amount_not_an_amount:
     'The amount is no plain decimal such as "12" or "12.5": check the amount\'s macro in the postback URL at the network.',
+  amount_negative:
+    'The amount is negative, and amounts of this network have no sign: ask the network what this call means; if it marks reversals by a sign, its profile needs another "amountSign".',
   amount_too_large:
     'The amount is beyond what one entry can hold: check its macro and the rate of this network.',
   status_unknown:

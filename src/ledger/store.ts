@@ -210,7 +210,7 @@ export interface LedgerStore {
   listEntries(user: string, page: Page & { readonly cleared?: boolean }): Promise<PageOf<LedgerEntry>>
   /** Every entry of one transaction key or transaction id, oldest first. */
   readTransaction(idSpace: string, transactionId: string): Promise<readonly LedgerEntry[]>
-  /** The id spaces and networks of all ledger entries, the reserved space left out. */
+  /** The id spaces of all ledger entries, each with one network that wrote there; the reserved space left out. */
   usedIdSpaces(): Promise<readonly { readonly idSpace: string; readonly network: string }[]>
 
   /** Rejected or dropped calls, outside any group. A row that exists is left as it is. */

@@ -40,6 +40,10 @@ const HINTS: readonly (readonly [string, string])[] = [
     'Compare the address with the list of the network, and trustProxy with the proxies before this server.',
   ],
   ['amount_sign', 'The sign contradicts the rule for this network: look at the call and book it by hand.'],
+  [
+    'amount_negative',
+    'Amounts of this network have no sign: look at the call, and at "amountSign" of its profile.',
+  ],
   ['too_many_decimals', 'Raise amountScale before the first start, or choose a rounding for this network.'],
   [
     'amount_not_an_amount',

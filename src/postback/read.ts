@@ -101,6 +101,10 @@ function judge(call: Call, network: Network, options: ReadOptions): PostbackClai
     return malformed(missing(network, 'amount'))
   }
   if (amount !== null && amount.minor === 0n) return settled('ignored', 'zero_amount')
+  // Where no amount has a sign, one with a sign is no amount; only where signs mean something can they contradict.
+  if (amount?.negative === true && network.profile.amountSign === 'positive') {
+    return malformed('amount_negative')
+  }
   if (amount !== null && !signFits(amount.negative, entry, network.profile.amountSign)) {
     return settled('held', 'amount_sign')
   }

@@ -12,7 +12,7 @@ import { RejectedBudget } from '../inbox/rejected-budget.js'
 import { makeRow, type Arrival } from '../inbox/row.js'
 import { InboxWriter } from '../inbox/writer.js'
 import type { GroupItem } from '../ledger/group.js'
-import type { LedgerStore } from '../ledger/store.js'
+import type { LedgerStore, StoreFinding } from '../ledger/store.js'
 import { OPEN_GATE, type Claim } from '../ledger/types.js'
 import type { Answer, Settled } from '../outcome.js'
 import { answerFor } from '../postback/answers.js'
@@ -70,7 +70,7 @@ class GroupReceiver implements Receiver {
   readonly #now: () => number
   readonly #newId: () => string
   #idSpaces: ReadonlyMap<string, string> = new Map()
-  #started: Promise<void> | null = null
+  #started: Promise<readonly StoreFinding[]> | null = null
   #ready = false
   #closing = false
 
@@ -88,7 +88,7 @@ class GroupReceiver implements Receiver {
     this.#newId = options.newId ?? uuidv7
   }
 
-  start(): Promise<void> {
+  start(): Promise<readonly StoreFinding[]> {
     this.#started ??= this.#start().catch((error: unknown) => {
       this.#started = null
       throw error
@@ -161,13 +161,14 @@ class GroupReceiver implements Receiver {
     await this.#writer.close()
   }
 
-  async #start(): Promise<void> {
-    await this.#store.start()
+  async #start(): Promise<readonly StoreFinding[]> {
+    const findings = await this.#store.start()
     this.#idSpaces = resolveIdSpaces(this.#networks.values(), await this.#store.usedIdSpaces())
     const since = new Date(this.#now() - KNOWN_ADDRESS_DAYS * 86_400_000)
     for (const { network, ip } of await this.#store.verifiedAddresses(since, 10_000))
       this.#budget.remember(network, ip)
     this.#ready = true
+    return findings
   }
 
   /** Null when it is ready; otherwise what a call gets that came while the database is away or refused. */

@@ -4,7 +4,7 @@
  * @module
  */
 import type { CommitterOptions, CommitterStatus } from '../commit/committer.js'
-import type { LedgerStore, PostbackFilter } from '../ledger/store.js'
+import type { LedgerStore, PostbackFilter, StoreFinding } from '../ledger/store.js'
 import type { Outcome, PostbackEntry, Settled } from '../outcome.js'
 import type { NetworkConfig } from '../postback/network.js'
 
@@ -90,8 +90,11 @@ export interface OperatorClaim {
 export interface Receiver {
   /** Names of the configured networks. */
   readonly networkNames: readonly string[]
-  /** Prepares the store and checks the networks against it; `handle` waits for it by itself. */
-  start(): Promise<void>
+  /**
+   * Prepares the store and checks the networks against it; `handle` waits for it by itself. Resolves to what the store
+   * found and can live with.
+   */
+  start(): Promise<readonly StoreFinding[]>
   handle(request: ReceiverRequest): Promise<ReceiverResponse>
   /** Runs kept postbacks again under today's configuration; nothing is written where `dryRun` is true. */
   reprocess(filter: PostbackFilter, dryRun: boolean): Promise<ReprocessResult>

@@ -8,7 +8,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { PaidonceError } from '../errors.js'
 import { watchClientErrors } from './client-errors.js'
 import type { Logger } from './logger.js'
-import { announcesTooMuch } from './read-body.js'
+import { announcesTooMuch } from '../adapters/read-body.js'
 
 const LIMITS = {
   // Node's own default, said aloud: proxies in front allow 8 KiB for a request line, and a longer URL is counted as lost.

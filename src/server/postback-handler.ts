@@ -8,7 +8,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Receiver } from '../receiver/types.js'
 import type { Logger } from './logger.js'
 import type { RefusalCause } from './metrics.js'
-import { announcesBody, readBody } from './read-body.js'
+import { announcesBody, readBody } from '../adapters/read-body.js'
 
 export interface PostbackHandlerOptions {
   readonly receiver: Receiver

@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RequestListener } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
-import type { LedgerStore } from '../ledger/store.js'
+import type { LedgerStore, StoreFinding } from '../ledger/store.js'
 import { createReceiver } from '../receiver/create-receiver.js'
 import type { Receiver, ReceiverOptions } from '../receiver/types.js'
 import { createAdminApi } from './admin-api.js'
@@ -93,8 +93,7 @@ async function start(settings: Settings, options: StartServerOptions, undo: Undo
 
   // Asked before the schema is touched as well: a wrong database is none of ours to migrate.
   if (settings.ledgerId !== null) checkLedgerId(settings.ledgerId, await readLedgerId(store))
-  await receiver.start()
-  await logWarnings(store, logger)
+  logWarnings(await receiver.start(), logger)
   const ledgerId = await readLedgerId(store)
   checkLedgerId(settings.ledgerId, ledgerId)
   const token = await claimAdminToken(store, settings.adminToken)
@@ -133,8 +132,8 @@ async function start(settings: Settings, options: StartServerOptions, undo: Undo
 }
 
 /** What the store can live with and the operator should know; a refusal has stopped the start before. */
-async function logWarnings(store: LedgerStore, logger: Logger): Promise<void> {
-  for (const { check, severity, message, cure } of await store.inspect()) {
+function logWarnings(findings: readonly StoreFinding[], logger: Logger): void {
+  for (const { check, severity, message, cure } of findings) {
     if (severity !== 'ok') logger.warn({ check, cure }, message)
   }
 }

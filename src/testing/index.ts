@@ -4,6 +4,7 @@
  * @module
  */
 export { storeSuite } from './store-suite.js'
+export { adapterSuite, type AdapterServer, type ServeAdapter } from './adapter-suite.js'
 export type { OpenSuiteStore, SuiteRunner, SuiteStore } from './suite-store.js'
 export { makeClaim, makeItem, makeMember, nextPostbackId, rowOf } from './claims.js'
 export { decide, walletOf, type Decision, type UnknownUserPolicy } from '../ledger/decide.js'

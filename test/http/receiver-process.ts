@@ -73,11 +73,11 @@ export async function startReceiverProcess(
 }
 
 async function untilReady(base: string, ended: Promise<number | string>, log: () => string): Promise<void> {
-  let over: number | string | null = null
-  void ended.then((code) => (over = code))
+  const over: { code?: number | string } = {}
+  void ended.then((code) => (over.code = code))
   const until = Date.now() + 20_000
   while (Date.now() < until) {
-    if (over !== null) throw new Error(`The receiver ended with ${String(over)}:\n${log()}`)
+    if (over.code !== undefined) throw new Error(`The receiver ended with ${over.code}:\n${log()}`)
     const ready = await fetch(`${base}/readyz`).then(
       (response) => response.ok,
       () => false,

@@ -15,9 +15,9 @@ function payoutNetwork(unit: string, config: Partial<NetworkConfig>) {
 test.each([
   ['-200', '2', 'signed', 'reversal T1 u1 200000'],
   ['200', '2', 'positive', 'reversal T1 u1 200000'],
-  ['-200', '2', 'positive', 'verified held amount_sign'],
+  ['-200', '2', 'positive', 'verified malformed amount_negative'],
   ['200', '2', 'signed', 'verified held amount_sign'],
-  ['-200', '1', 'positive', 'verified held amount_sign'],
+  ['-200', '1', 'positive', 'verified malformed amount_negative'],
   ['-200', '1', 'signed', 'verified held amount_sign'],
   ['-200', '1', 'negative-on-reversal', 'verified held amount_sign'],
   ['-200', '2', 'negative-on-reversal', 'reversal T1 u1 200000'],
@@ -92,7 +92,7 @@ test('C58: too large amounts are refused as such', () => {
   )
   expect(verdict(read(credit('1000000000001'), neutral('raw')))).toBe('verified malformed amount_too_large')
   expect(verdict(read(credit('1000000000000'), neutral('raw')))).toBe('credit T1 u1 1000000000000000')
-  expect(verdict(read(credit('-5'), neutral('raw')))).toBe('verified held amount_sign')
+  expect(verdict(read(credit('-5'), neutral('raw')))).toBe('verified malformed amount_negative')
 })
 
 test('C60: zero is recorded without money, as received or after rounding', () => {
