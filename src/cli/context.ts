@@ -76,3 +76,8 @@ export function refuseMissingFile({ database }: Pick<Settings, 'database'>): voi
     hint: 'Run "paidonce migrate" or start the server to make it, or name another with --database.',
   })
 }
+
+/** Turns an imported command into commander's action. */
+export type RunLazily = <O extends GlobalOptions>(
+  load: () => Promise<CommandRun<O>>,
+) => (...given: unknown[]) => Promise<void>

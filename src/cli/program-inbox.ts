@@ -5,7 +5,7 @@
  */
 import type { Command } from 'commander'
 import { collect, collectOutcome, instant, wholeNumber } from './option-values.js'
-import type { RunLazily } from './program.js'
+import type { RunLazily } from './context.js'
 
 export function addInboxCommands(program: Command, run: RunLazily): void {
   const inbox = program.command('inbox').description('the calls as they were received')

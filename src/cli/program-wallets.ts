@@ -5,7 +5,7 @@
  */
 import type { Command } from 'commander'
 import { wholeNumber } from './option-values.js'
-import type { RunLazily } from './program.js'
+import type { RunLazily } from './context.js'
 
 export function addWalletCommands(program: Command, run: RunLazily): void {
   const wallets = program.command('wallets').description('balances and corrections')

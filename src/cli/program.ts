@@ -4,17 +4,12 @@
  * @module
  */
 import { Command, Option } from 'commander'
-import { createContext, type CommandRun, type GlobalOptions } from './context.js'
+import { createContext, type CommandRun, type GlobalOptions, type RunLazily } from './context.js'
 import type { CliIo } from './io.js'
 import { amountText, wholeNumber } from './option-values.js'
 import { addInboxCommands } from './program-inbox.js'
 import { addWalletCommands } from './program-wallets.js'
 import { packageVersion } from './version.js'
-
-/** Turns an imported command into commander's action. */
-export type RunLazily = <O extends GlobalOptions>(
-  load: () => Promise<CommandRun<O>>,
-) => (...given: unknown[]) => Promise<void>
 
 /** Builds the program; `finish` is told the exit status of the command that ran. */
 export function buildProgram(io: CliIo, finish: (exitCode: number) => void): Command {

@@ -186,8 +186,8 @@ export interface LedgerStore {
   inspect(): Promise<readonly StoreFinding[]>
   /** The SQL of every migration that is not applied yet, or of all of them. */
   migrationSql(which: 'pending' | 'all'): Promise<string>
-  /** Resolves when the primary answers and can be written to. */
-  ping(): Promise<void>
+  /** Resolves to the database's clock when the primary answers and can be written to. */
+  ping(): Promise<Date>
   close(): Promise<void>
 
   /** Settles a group in one transaction. */

@@ -86,9 +86,7 @@ const NETWORK = object(
     allowedIps: listOf(rule(ADDRESS), 'a list of IP addresses and CIDRs').optional(),
     rate: maybe(RATE),
     rounding: maybe(wordOf(['reject', 'down', 'half-even'])),
-    unconfirmed: maybe(BOOLEAN),
     idPattern: maybe(ID_PATTERN),
-    strict: maybe(BOOLEAN),
   },
   'an object with at least "profile"',
 )

@@ -45,11 +45,8 @@ interface NetworkChoices {
   /** Coins per unit of the payout, as decimal text. */
   readonly rate?: string
   readonly rounding?: Rounding
-  /** Accepts a profile whose formula no manual of the network confirms. */
-  readonly unconfirmed?: boolean
   /** An anchored regular expression that every user id must match. */
   readonly idPattern?: string
-  readonly strict?: boolean
 }
 
 /** One entry of `networks` in a configuration file. */

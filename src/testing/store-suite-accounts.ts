@@ -23,6 +23,13 @@ export function accountsSuite({ describe, it }: SuiteRunner, open: OpenSuiteStor
     )
 
     it(
+      "the database's clock is told",
+      onFresh(open, async ({ store }) => {
+        assert.ok(Math.abs((await store.ping()).getTime() - Date.now()) < 5_000)
+      }),
+    )
+
+    it(
       'wallets are listed in byte order, page by page',
       onFresh(open, async ({ store, addWallet }) => {
         for (const user of ['b', 'a', 'Z', 'é', 'ab']) await addWallet(user, user === 'ab' ? -5n : 1n)

@@ -53,7 +53,8 @@ adapterSuite(
   'web Request alone',
   (receiver) => {
     const handle = paidonceWeb(receiver)
-    return listening(createServer(getRequestListener((web) => handle(web, { remoteAddress: '127.0.0.1' }))))
+    const serve = getRequestListener((web) => handle(web, { remoteAddress: '127.0.0.1' }))
+    return listening(createServer((request, response) => void serve(request, response)))
   },
   false,
 )

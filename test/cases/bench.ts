@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import { startServer, type RunningServer } from '../../src/server/server.js'
 import { DEFAULT_SETTINGS, type Settings } from '../../src/server/settings.js'
 import type { Database, DialectServer } from '../dialects/index.js'
@@ -14,6 +14,8 @@ import { openRows, type Row, type Rows } from './rows.js'
 import { startProcess, type ServerProcess } from './start-process.js'
 
 const TOKEN = 'token-of-the-cases'
+/** Rows that belong to no ledger transaction are written a moment after the answer. */
+const WAIT = { timeout: 5_000, interval: 25 }
 
 export interface SendOptions {
   /** Another receiver on the same database. */
@@ -54,6 +56,7 @@ export interface ApiJson extends Item {
 export class Bench {
   /** Calls that a receiver took; each must be in the inbox. */
   taken = 0
+  /** Warnings and errors of the receivers in this process. */
   readonly log: string[] = []
   #process: Promise<ServerProcess> | null = null
   readonly #undo: (() => Promise<void>)[] = []
@@ -104,7 +107,7 @@ export class Bench {
       this.log.push(`${message} ${JSON.stringify(facts)}`)
     }
     const settings = { ...DEFAULT_SETTINGS, ...this.settings, ...changes }
-    const logger = { debug: note, info: note, warn: note, error: note }
+    const logger = { debug: () => undefined, info: () => undefined, warn: note, error: note }
     const server = await startServer(settings, { logger })
     this.#undo.push(() => server.close({ delaySeconds: 0 }))
     return server
@@ -157,10 +160,11 @@ export class Bench {
   /** The inbox rows of a filter, oldest first; waits for `count` of them, because refused calls are written apart. */
   async inbox(filter: Readonly<Record<string, string>>, count: number): Promise<Item[]> {
     const query = new URLSearchParams({ limit: '500', ...filter }).toString()
-    const read = async (): Promise<Item[]> =>
-      [...(await this.api('GET', `/postbacks?${query}`)).json.items].reverse()
-    await expect.poll(async () => (await read()).length, { timeout: 4_000 }).toBe(count)
-    return read()
+    return vi.waitFor(async () => {
+      const { json } = await this.api('GET', `/postbacks?${query}`)
+      expect(json.items.length, `inbox rows of ${query}`).toBe(count)
+      return [...json.items].reverse()
+    }, WAIT)
   }
 
   /** What became of the calls about one transaction, oldest first. */

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import { checkLedger, type RawEntry, type Sent } from '../oracle/check-ledger.js'
 import type { Bench } from './bench.js'
 import type { Row } from './rows.js'
@@ -34,9 +34,13 @@ export async function checkInvariants(bench: Bench): Promise<void> {
 async function readInbox(bench: Bench): Promise<Row[]> {
   const select = `select ${ID[bench.name] ?? 'id'} as id, outcome, reason, id_space, transaction_key, entry, user_id,
     ${MINOR[bench.name] ?? ''} as minor, answer_status from paidonce_postbacks`
-  const count = async (): Promise<number> =>
-    Number((await bench.query('select count(*) as n from paidonce_postbacks'))[0]?.['n'])
-  await expect.poll(count, { timeout: 5_000 }).toBe(bench.taken)
+  await vi.waitFor(
+    async () => {
+      const [row] = await bench.query('select count(*) as n from paidonce_postbacks')
+      expect(Number(row?.['n']), 'inbox rows').toBe(bench.taken)
+    },
+    { timeout: 5_000, interval: 25 },
+  )
   return bench.query(select)
 }
 

@@ -360,7 +360,7 @@ describe('health, metrics and description', () => {
   })
 
   it('is not ready where the database fails or hangs', async () => {
-    const store = { ...memoryStore(), ping: (): Promise<void> => Promise.reject(new Error('gone')) }
+    const store = { ...memoryStore(), ping: (): Promise<Date> => Promise.reject(new Error('gone')) }
     const server = await run({}, { store })
     const failed = await fetch(`${server.adminUrl}/readyz`)
     expect(failed.status).toBe(503)

@@ -332,7 +332,6 @@ describe('wrong values in the file', () => {
       network({ idPattern: '^(.$' }),
       'networks.acme.idPattern is "^(.$"; expected a regular',
     ],
-    ['unconfirmed', network({ unconfirmed: 1 }), 'networks.acme.unconfirmed is 1; expected true or false.'],
     [
       'network publicUrl',
       network({ publicUrl: 'https://x/?a' }),

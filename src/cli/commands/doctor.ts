@@ -102,16 +102,33 @@ async function databaseFindings(settings: Settings): Promise<readonly StoreFindi
     refuseMissingFile(settings)
     const store = await openStore({ ...settings, migrate: 'check' })
     try {
-      const found = await store.inspect()
-      if (found.length > 0) return found
-      return [
-        { check: 'database', severity: 'ok', message: `${store.dialect}: nothing to report.`, cure: null },
-      ]
+      const asked = Date.now()
+      const clock = await store.ping()
+      const answered = Date.now()
+      return [...(await store.inspect()), judgeDatabaseClock(clock.getTime(), asked, answered)]
     } finally {
       await store.close()
     }
   } catch (error) {
     const { message, hint } = failureOf(error)
     return [{ check: 'database', severity: 'refuse', message, cure: hint }]
+  }
+}
+
+/** Clocks that differ by more than this make the inbox's times and the ledger's tell different stories. */
+const CLOCK_LIMIT_MS = 2_000
+
+/** Entries carry the database's time and calls carry ours, so the two have to agree. */
+function judgeDatabaseClock(there: number, asked: number, answered: number): StoreFinding {
+  const difference = Math.max(asked - there, there - answered, 0)
+  if (difference <= CLOCK_LIMIT_MS) {
+    const message = "The database's clock and this machine's agree."
+    return { check: 'database_clock', severity: 'ok', message, cure: null }
+  }
+  return {
+    check: 'database_clock',
+    severity: 'warn',
+    message: `The database's clock and this machine's differ by ${(difference / 1000).toFixed(1)} s.`,
+    cure: 'Let both machines take their time from NTP.',
   }
 }

@@ -72,7 +72,7 @@ export const testsClear: CommandRun<TestsClearOptions> = async (context, { netwo
   const failures = Object.entries(cleared.failed)
   if (out.json) out.printJson(cleared)
   else {
-    out.print(`${cleared.reversed} test credits reversed, ${cleared.marked} entries marked as cleared.`)
+    out.print(`Test credits reversed: ${cleared.reversed}. Entries marked as cleared: ${cleared.marked}.`)
     for (const [outcome, count] of failures) out.note(`${count} could not be reversed: ${outcome}.`)
   }
   return failures.length === 0 ? EXIT.fine : EXIT.found

@@ -94,7 +94,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     },
     inspect: async () => [],
     migrationSql: async () => '',
-    ping: async () => undefined,
+    ping: async () => now(),
     close: async () => undefined,
     applyGroup: (members, groupOptions) => applyMemoryGroup(context, members, groupOptions),
     awaitKey: (key, waitMs) => awaitMemoryKey(state, key, waitMs),

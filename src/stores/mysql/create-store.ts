@@ -147,6 +147,11 @@ export function createStore(options: MysqlStoreOptions, ours: boolean): LedgerSt
       use(async (session) => {
         if (isReadOnly(await readServerFacts(session)))
           throw new StoreError('away', 'The server is read-only.')
+        const [row] = await session.read({
+          sql: 'select cast(unix_timestamp(current_timestamp(3)) * 1000 as char) as now',
+          values: [],
+        })
+        return new Date(Math.round(Number(row?.['now'])))
       }, 2_000),
     close: async () => {
       closed ??= ours ? (options.pool.end?.() ?? Promise.resolve()) : Promise.resolve()

@@ -173,9 +173,11 @@ export function postgresStore(options: PostgresStoreOptions): LedgerStore {
       sessions(async (session) => {
         const [row] = await session.runOnce(
           'read',
-          "select (pg_is_in_recovery() or current_setting('transaction_read_only') = 'on')::text as read_only",
+          `select (pg_is_in_recovery() or current_setting('transaction_read_only') = 'on')::text as read_only,
+  (extract(epoch from clock_timestamp()) * 1000)::bigint::text as now`,
         )
         if (row?.['read_only'] !== 'false') throw new StoreError('away', 'The database is read-only.')
+        return new Date(Number(row['now']))
       }),
     close: async () => undefined,
 

@@ -174,8 +174,8 @@ async function inspect(context: SqliteContext): Promise<readonly Port.StoreFindi
 }
 
 /** The write lock is taken and given back, which a read-only file or a folder without rights does not give. */
-function ping({ connection }: SqliteContext): Promise<void> {
-  return writeTransaction(connection, PATIENT, () => undefined)
+function ping({ connection }: SqliteContext): Promise<Date> {
+  return writeTransaction(connection, PATIENT, () => new Date())
 }
 
 function contextOf(connection: SqlConnection, options: Port.StoreOptions): SqliteContext {
