@@ -26,7 +26,9 @@ export async function checkInvariants(bench: Bench): Promise<void> {
   // Adjustments come from the admin API, not from a call.
   expect(faults.filter((fault) => !fault.endsWith('adjustment was never sent'))).toEqual([])
   const told = await bench.query('select id_space, transaction_key, entry from paidonce_outbox')
-  const messages = told.map((row) => `${row['id_space'] ?? ''} ${row['transaction_key'] ?? ''} ${row['entry'] ?? ''}`)
+  const messages = told.map(
+    (row) => `${row['id_space'] ?? ''} ${row['transaction_key'] ?? ''} ${row['entry'] ?? ''}`,
+  )
   expect(messages.sort()).toEqual(ledger.entries.filter(moves).map(nameOf).sort())
 }
 

@@ -61,9 +61,7 @@ async function crashAtCommit(bench: Bench, call: Call): Promise<void> {
     return found
   }
   const proxy = await startCutProxy({ port, isCommit })
-  receivers.push(
-    await startProcess({ ...bench.settings, database: viaPort(bench.database.url, proxy.port) }),
-  )
+  receivers.push(await startProcess({ ...bench.settings, database: viaPort(bench.database.url, proxy.port) }))
   proxy.set('drop-commit')
   await sendIntoCrash(receivers, call)
   expect(proxy.fired).toBeGreaterThan(0)
@@ -89,7 +87,10 @@ testCase('C27', 'lock shorter than the work', async (bench) => {
   )
   await pause(6_500)
   await release()
-  expect(await replies).toEqual([503, 503, 200, 200])
+  const [first, second, third, last] = await replies
+  expect([first, second, last]).toEqual([503, 503, 200])
+  // It rides with the second, and may be asked to come again when the time of that one is over.
+  expect([200, 503]).toContain(third)
   expect(await bench.balance('c27')).toBe('10.000')
   expect((await bench.entries('c27')).length).toBe(1)
 })
@@ -191,19 +192,18 @@ testCase('C40', 'leading zeros matter', async (shared) => {
   await shared.send(credit('raw', 'C40', '001234', '10'))
   expect([await shared.balance('1234'), await shared.balance('001234')]).toEqual(['0.000', '10.000'])
 
-  const coins = shared.name === 'sqlite' ? 'integer' : 'decimal(19, 3)'
   const wallets = { table: 'c40_users', id: 'id', balance: 'coins' }
-  const bench = await shared.fresh({ wallets, unknownUser: 'hold' }, async ({ query }) => {
-    const id = shared.name === 'sqlite' ? 'integer' : 'bigint'
-    await query(`create table c40_users (id ${id} not null primary key, coins ${coins} not null)`)
-    await query('insert into c40_users values (1234, 0)')
+  const changes = { wallets, amountScale: 0, unknownUser: 'hold' } as const
+  const bench = await shared.fresh(changes, async (rows) => {
+    await rows.query('create table c40_users (id bigint not null primary key, coins bigint not null)')
+    await rows.query('insert into c40_users values (1234, 0)')
   })
   expect((await bench.send(credit('raw', 'C40-1', '001234', '10'))).status).toBe(200)
   const held = await bench.inbox({ outcome: 'held', open: 'true' }, 1)
   expect(held).toMatchObject([{ user: '001234', reason: 'unknown_user' }])
-  expect(await bench.balance('1234')).toBe('0.000')
+  expect(await bench.balance('1234')).toBe('0')
   await bench.send(credit('raw', 'C40-2', '1234', '7'))
-  expect(await bench.balance('1234')).toBe('7.000')
+  expect(await bench.balance('1234')).toBe('7')
   await checkInvariants(bench)
 })
 

@@ -28,19 +28,23 @@ testCase('C01', 'check made outside the lock, credit applied twice', async (benc
   expect([countOf(outcomes, 'credited'), countOf(outcomes, 'duplicate')]).toEqual([1, 49])
 })
 
-testCase('C03', 'same notice several times within milliseconds, credited by a background job', async (bench) => {
-  await bench.addUsers('c03')
-  const second = await bench.secondUrl()
-  for (const round of times(10, (index) => index)) {
-    await Promise.all(
-      times(20, (index) => credit('sort', `C03-${round}-${index}`, 'c03', '100')).flatMap((call) =>
-        times(5, (copy) => bench.send(call, copy % 2 === 0 ? {} : { to: second })),
-      ),
-    )
-  }
-  expect(await bench.balance('c03')).toBe('20000.000')
-  expect((await bench.entries('c03')).length).toBe(200)
-})
+testCase(
+  'C03',
+  'same notice several times within milliseconds, credited by a background job',
+  async (bench) => {
+    await bench.addUsers('c03')
+    const second = await bench.secondUrl()
+    for (const round of times(10, (index) => index)) {
+      await Promise.all(
+        times(20, (index) => credit('sort', `C03-${round}-${index}`, 'c03', '100')).flatMap((call) =>
+          times(5, (copy) => bench.send(call, copy % 2 === 0 ? {} : { to: second })),
+        ),
+      )
+    }
+    expect(await bench.balance('c03')).toBe('20000.000')
+    expect((await bench.entries('c03')).length).toBe(200)
+  },
+)
 
 testCase('C05', 'the network demands a particular word for "duplicate"', async (bench) => {
   await bench.addUsers('c05')
@@ -131,7 +135,9 @@ testCase('C15', 'opposite-order updates deadlock', async (bench) => {
   await Promise.all(
     times(100, (index) => index).flatMap((index) => [
       ...pair(index).map((call) => bench.send(call)),
-      ...pair(99 - index).reverse().map((call) => bench.send(call, { to: second })),
+      ...pair(99 - index)
+        .reverse()
+        .map((call) => bench.send(call, { to: second })),
     ]),
   )
   expect([await bench.balance('c15-1'), await bench.balance('c15-2')]).toEqual(['200.000', '300.000'])
@@ -178,7 +184,10 @@ testCase('C19', 'SQLite: readers break writers', async (shared) => {
 
 testCase('C21', 'first credits of a brand-new user collide', async (bench) => {
   const { url } = await bench.serve({ unknownUser: 'create' })
-  await bench.par(times(20, (index) => credit('raw', `C21-${index}`, 'c21', '5')), { to: url })
+  await bench.par(
+    times(20, (index) => credit('raw', `C21-${index}`, 'c21', '5')),
+    { to: url },
+  )
   expect(await bench.balance('c21')).toBe('100.000')
   expect((await bench.entries('c21')).length).toBe(20)
   const wallets = await bench.query('select user_id from paidonce_wallets')

@@ -60,5 +60,5 @@ function inText(rows: readonly unknown[]): Row[] {
 
 function textOf(value: unknown): string | null {
   if (value === null || value === undefined) return null
-  return Buffer.isBuffer(value) ? value.toString('utf8') : String(value as string | bigint)
+  return Buffer.isBuffer(value) ? value.toString('utf8') : String(value)
 }

@@ -8,9 +8,11 @@ import { createRequire } from 'node:module'
 import { startServer } from '../../src/server/server.js'
 import { DEFAULT_SETTINGS, type Settings } from '../../src/server/settings.js'
 
-interface Prepared {
-  prepare(sql: string): unknown
-  exec(sql: string): unknown
+type SqlMethod = (this: SqliteHandle, sql: string) => unknown
+
+interface SqliteHandle {
+  prepare: SqlMethod
+  exec: SqlMethod
 }
 
 const [changes = '{}', crash = ''] = process.argv.slice(2)
@@ -26,20 +28,20 @@ function dieAtCommit(): void {
   const { prototype } = sqliteClass()
   const { prepare, exec } = prototype
   let wroteEntry = false
-  prototype.prepare = function (this: Prepared, sql: string) {
+  prototype.prepare = function (this: SqliteHandle, sql: string) {
     if (/^\s*insert into \S*paidonce_ledger/i.test(sql)) wroteEntry = true
     return prepare.call(this, sql)
   }
-  prototype.exec = function (this: Prepared, sql: string) {
+  prototype.exec = function (this: SqliteHandle, sql: string) {
     if (wroteEntry && sql === 'commit') process.kill(process.pid, 'SIGKILL')
     return exec.call(this, sql)
   }
 }
 
 /** The driver that the product finds in this process. */
-function sqliteClass(): { prototype: Prepared } {
+function sqliteClass(): { prototype: SqliteHandle } {
   const builtIn = process.getBuiltinModule('node:sqlite') as
-    { readonly DatabaseSync: { prototype: Prepared } } | undefined
+    { readonly DatabaseSync: { prototype: SqliteHandle } } | undefined
   if (builtIn !== undefined) return builtIn.DatabaseSync
-  return createRequire(import.meta.url)('better-sqlite3') as { prototype: Prepared }
+  return createRequire(import.meta.url)('better-sqlite3') as { prototype: SqliteHandle }
 }

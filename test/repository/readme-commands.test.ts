@@ -36,7 +36,9 @@ it('start the demo, book a postback once and stop', { timeout: TIMEOUT_MS }, asy
   expect(run(postback)).toBe('OK')
   expect(JSON.parse(run(wallet))).toEqual({ user: 'demo-user', balance: '315.000', available: '315.000' })
 
-  started?.kill('SIGTERM')
+  // To the server itself, as a process manager signals it: a shell between npm and the server would die of its own copy
+  // of the signal, and its status would hide the server's.
+  process.kill(innermost(started?.pid ?? 0), 'SIGTERM')
   expect(await server.ended).toBe(0)
 })
 
@@ -130,6 +132,20 @@ function launch(
         })
       }),
   }
+}
+
+/** The last descendant of a process. */
+function innermost(pid: number): number {
+  const rows = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' }).trim().split('\n')
+  const children = new Map(
+    rows.map((row) => {
+      const [child = 0, parent = 0] = row.trim().split(/\s+/).map(Number)
+      return [parent, child]
+    }),
+  )
+  let last = pid
+  for (let next = children.get(last); next !== undefined; next = children.get(last)) last = next
+  return last
 }
 
 /** Runs a printed line in a shell, as pasted. */

@@ -5,9 +5,11 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import prettier from 'prettier'
 import { describe, expect, it } from 'vitest'
+import { lookUpProfile } from '../../src/catalogue/index.js'
 import { buildProgram } from '../../src/cli/program.js'
 import { explainReason } from '../../src/inbox/explain.js'
 import { OUTCOMES } from '../../src/outcome.js'
+import { resolveNetwork } from '../../src/postback/network.js'
 import { checkConfig } from '../../src/server/config-schema.js'
 import { createMetrics } from '../../src/server/metrics.js'
 import { OPENAPI } from '../../src/server/openapi.js'
@@ -58,7 +60,9 @@ describe('the reference', () => {
       const section = sectionOf(text, `\`${path}\``)
       if (section === null) return [`${path}: no section`]
       const options = command.options.map(({ long }) => long ?? '').filter((long) => long !== '')
-      return options.filter((option) => !section.includes(`\`${option}`)).map((option) => `${path}: ${option}`)
+      return options
+        .filter((option) => !section.includes(`\`${option}`))
+        .map((option) => `${path}: ${option}`)
     })
     expect(faults).toEqual([])
     const global = program().options.map(({ long }) => long ?? '')
@@ -82,7 +86,8 @@ describe('the reference', () => {
   it('has every column of the public views', () => {
     const sql = readTracked('src/stores/sqlite/migrations.ts')
     for (const view of ['v_entries', 'v_postbacks']) {
-      const body = new RegExp(`names\\.table\\('${view}'\\)\\} as\\nselect ([\\s\\S]*?)\\nfrom \\$`).exec(sql)?.[1] ?? ''
+      const body =
+        new RegExp(`names\\.table\\('${view}'\\)\\} as\\nselect ([\\s\\S]*?)\\nfrom \\$`).exec(sql)?.[1] ?? ''
       const columns = body
         .replace(/\(\s*select[\s\S]*?\n\s*\)/g, '')
         .split(',')
@@ -91,6 +96,17 @@ describe('the reference', () => {
       expect(columns.length).toBeGreaterThan(15)
       expect(missing(columns, reference('sql-views'))).toEqual([])
     }
+  })
+
+  it('has profiles that are read as they stand', () => {
+    const [example = '', inline = ''] = [...reference('profile').matchAll(/^```json\n([\s\S]*?)^```/gm)].map(
+      ([, json]) => json,
+    )
+    expect(JSON.parse(example)).toEqual(JSON.parse(readTracked('catalogue/sharklio/profile.json')))
+    const config = JSON.parse(inline) as { networks: { acme: object } }
+    expect(checkConfig(config)).not.toHaveProperty('faults')
+    const network = resolveNetwork('acme', { ...config.networks.acme, secret: 'x' }, lookUpProfile)
+    expect(network.amounts.unit).toBe('usd')
   })
 
   // Written from the code: `npx vitest run test/repository/reference.test.ts -u` brings it up to date.
@@ -136,7 +152,9 @@ function knownKeys(config: unknown): string[] {
 function program(): Command {
   const stream = { write: () => true }
   return buildProgram(
-    { argv: [], env: {}, cwd: ROOT, stdout: stream, stderr: stream } as unknown as Parameters<typeof buildProgram>[0],
+    { argv: [], env: {}, cwd: ROOT, stdout: stream, stderr: stream } as unknown as Parameters<
+      typeof buildProgram
+    >[0],
     () => undefined,
   )
 }

@@ -19,7 +19,10 @@ const LONGEST = 400
 
 describe('leftovers', () => {
   it.each([
-    ['markers of unfinished work', new RegExp(`\\b(${['TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX'].join('|')})\\b`)],
+    [
+      'markers of unfinished work',
+      new RegExp(`\\b(${['TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX'].join('|')})\\b`),
+    ],
     ['paths of one machine', /(^|[\s'"`(=:])\/(home|root|Users|work)\/[\w.-]/],
     ['conflict markers', /^(<{7}|>{7}) /],
   ])('holds no %s', (_title, pattern) => {
@@ -88,6 +91,8 @@ function linesWith(files: readonly string[], pattern: RegExp): string[] {
   return files.flatMap((file) =>
     readTracked(file)
       .split('\n')
-      .flatMap((line, index) => (pattern.test(line) ? [`${file}:${index + 1}: ${line.trim().slice(0, 120)}`] : [])),
+      .flatMap((line, index) =>
+        pattern.test(line) ? [`${file}:${index + 1}: ${line.trim().slice(0, 120)}`] : [],
+      ),
   )
 }
