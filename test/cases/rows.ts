@@ -60,5 +60,6 @@ function inText(rows: readonly unknown[]): Row[] {
 
 function textOf(value: unknown): string | null {
   if (value === null || value === undefined) return null
-  return Buffer.isBuffer(value) ? value.toString('utf8') : String(value)
+  if (Buffer.isBuffer(value)) return value.toString('utf8')
+  return typeof value === 'string' ? value : (value as number | bigint).toString()
 }

@@ -39,13 +39,13 @@ function faultsOf(examples: readonly Example[]): string[] {
   const files = new Map(examples.map((example, index) => [join(ROOT, `example-${index}.ts`), example]))
   const options = compilerOptions()
   const host = ts.createCompilerHost(options)
-  const { fileExists, readFile, getSourceFile } = host
-  host.fileExists = (name) => files.has(name) || fileExists(name)
-  host.readFile = (name) => files.get(name)?.text ?? readFile(name)
+  const disk = ts.createCompilerHost(options)
+  host.fileExists = (name) => files.has(name) || disk.fileExists(name)
+  host.readFile = (name) => files.get(name)?.text ?? disk.readFile(name)
   host.getSourceFile = (name, languageVersion, ...rest) => {
     const example = files.get(name)
     return example === undefined
-      ? getSourceFile(name, languageVersion, ...rest)
+      ? disk.getSourceFile(name, languageVersion, ...rest)
       : ts.createSourceFile(name, example.text, languageVersion)
   }
   const program = ts.createProgram([...files.keys()], options, host)

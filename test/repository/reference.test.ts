@@ -151,12 +151,7 @@ function knownKeys(config: unknown): string[] {
 
 function program(): Command {
   const stream = { write: () => true }
-  return buildProgram(
-    { argv: [], env: {}, cwd: ROOT, stdout: stream, stderr: stream } as unknown as Parameters<
-      typeof buildProgram
-    >[0],
-    () => undefined,
-  )
+  return buildProgram({ argv: [], env: {}, cwd: ROOT, stdout: stream, stderr: stream }, () => undefined)
 }
 
 /** Every command that does something, with its words. */
