@@ -173,6 +173,7 @@ export interface AuditBatch<T> {
 export interface LedgerStore {
   readonly dialect: Dialect
   readonly amountScale: number
+  readonly unknownUser: UnknownUserPolicy
   /** Whether wallets are kept in the publisher's own table. */
   readonly foreignWallets: boolean
   /** How many groups may run at once. */

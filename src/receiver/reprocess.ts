@@ -103,8 +103,10 @@ async function foresee(store: LedgerStore, reading: Reading, idSpace: string): P
     entries.filter((entry) => entry.transactionKey === claim.transactionKey) as unknown as StoredEntry[],
   )
   const user = walletOf(pair, claim)
-  const exists = user !== null && (await store.readWallet(user)) !== null
-  const { outcome, reason } = decide(pair, exists, claim)
+  // A credit's missing wallet would be made; a reversal's never is.
+  const wouldMake = store.unknownUser === 'create' && claim.entry === 'credit'
+  const exists = user !== null && (wouldMake || (await store.readWallet(user)) !== null)
+  const { outcome, reason } = decide(pair, exists, claim, store.unknownUser)
   return { outcome, reason }
 }
 

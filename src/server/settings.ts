@@ -6,7 +6,7 @@
 import type { UnknownUserPolicy } from '../ledger/decide.js'
 import type { WalletTable } from '../ledger/store.js'
 import type { Rounding } from '../money.js'
-import type { AnswerTemplates, NetworkProfile, TestMode } from '../postback/profile.js'
+import type { AnswerTemplates, TestMode } from '../postback/profile.js'
 
 /** Where a secret comes from: the text itself, an environment variable, or a file. */
 export type SecretSource = string | { readonly env: string } | { readonly file: string }
@@ -25,8 +25,8 @@ export type TrustProxy = false | number | readonly string[]
 
 /** What `networks.NAME` and the resolved network have in common. */
 interface NetworkChoices {
-  /** A name of the catalogue, or a whole profile. */
-  readonly profile: string | NetworkProfile
+  /** A name of the catalogue, or a whole profile as JSON (see docs/reference/profile.md); checked at start. */
+  readonly profile: string | object
   /** New names for parameters that the publisher names. */
   readonly params?: Readonly<Record<string, string>>
   /** Further exact paths that reach this network. */
@@ -45,7 +45,7 @@ interface NetworkChoices {
   /** Coins per unit of the payout, as decimal text. */
   readonly rate?: string
   readonly rounding?: Rounding
-  /** An anchored regular expression that every user id must match. */
+  /** An anchored regular expression that every transaction id must match. */
   readonly idPattern?: string
 }
 

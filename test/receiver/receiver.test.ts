@@ -259,6 +259,22 @@ describe('kept calls run again', () => {
     expect(items).toEqual([])
   })
 
+  it('a dry run foresees what the store does about unknown users', async () => {
+    for (const [unknownUser, outcome] of [
+      ['create', 'credited'],
+      ['hold', 'held'],
+      ['retry', 'unknown_user'],
+    ] as const) {
+      const store = memoryStore()
+      const networks = { sharklio: { profile: 'sharklio', secret: SECRET } }
+      await createReceiver({ store, networks }).handle(requestOf('t1', { user: 'ghost' }))
+      const again = createReceiver({ store: memoryStore({ unknownUser, shareWith: store }), networks })
+      await again.start()
+      expect((await again.reprocess({}, true)).counts).toEqual({ [outcome]: 1 })
+      expect((await again.reprocess({}, false)).counts).toEqual({ [outcome]: 1 })
+    }
+  })
+
   it('a wrong secret that was put right: the rejected calls are booked', async () => {
     const { call, store, receiver } = bench()
     await call('t1', { secret: 'the new key' })

@@ -52,10 +52,12 @@ export async function startMariadb(options: MariadbServerOptions = {}): Promise<
   const folder = await mkdtemp(join(tmpdir(), 'paidonce-mariadb-'))
   await giveTo(account, folder)
   const data = join(folder, 'data')
+  // A server that starts deletes every temporary table it finds in its tmpdir, those of its neighbours too.
+  const places = [`--datadir=${data}`, `--tmpdir=${folder}`]
   await runAs(
     account,
     install,
-    ['--no-defaults', `--datadir=${data}`, '--auth-root-authentication-method=normal', '--skip-test-db'],
+    ['--no-defaults', ...places, '--auth-root-authentication-method=normal', '--skip-test-db'],
     { cwd: folder },
   )
   const port = await freePort()
@@ -68,7 +70,7 @@ export async function startMariadb(options: MariadbServerOptions = {}): Promise<
   }
   const args = [
     '--no-defaults',
-    `--datadir=${data}`,
+    ...places,
     `--port=${port}`,
     '--bind-address=127.0.0.1',
     `--socket=${join(folder, 'server.sock')}`,

@@ -72,6 +72,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   return {
     dialect: 'memory',
     amountScale: options.amountScale ?? 3,
+    unknownUser: options.unknownUser ?? 'retry',
     foreignWallets: false,
     lanes: options.lanes ?? 1,
     asides: 4,

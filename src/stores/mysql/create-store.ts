@@ -113,6 +113,7 @@ export function createStore(options: MysqlStoreOptions, ours: boolean): LedgerSt
   return {
     dialect: 'mysql',
     amountScale: scale,
+    unknownUser: context.unknownUser,
     foreignWallets: foreign !== undefined,
     lanes: options.lanes ?? 2,
     asides: ASIDES,

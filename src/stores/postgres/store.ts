@@ -123,6 +123,7 @@ export function postgresStore(options: PostgresStoreOptions): LedgerStore {
   return {
     dialect: 'postgres',
     amountScale: scale,
+    unknownUser: context.unknownUser,
     foreignWallets: context.foreignWallets,
     lanes: options.lanes ?? DEFAULT_LANES,
     asides: ASIDES,

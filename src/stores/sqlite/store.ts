@@ -102,6 +102,7 @@ function createStore(connection: SqlConnection, options: Port.StoreOptions): Sql
     dialect: 'sqlite',
     driver: connection.driver,
     amountScale: context.amountScale,
+    unknownUser: context.unknownUser,
     foreignWallets: context.foreign !== null,
     // One writer at a time, whatever the number of lanes.
     lanes: 1,
