@@ -12,6 +12,7 @@ export type {
   ReceiverOptions,
   ReceiverRequest,
   ReceiverResponse,
+  ReceiverStatus,
   ReprocessResult,
 } from './receiver/types.js'
 export type { CommitterStatus } from './commit/committer.js'

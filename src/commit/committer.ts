@@ -7,6 +7,7 @@
  *
  * @module
  */
+import type { StoreError } from '../errors.js'
 import type { GroupItem } from '../ledger/group.js'
 import type { LedgerStore } from '../ledger/store.js'
 import { zeroCounters, type CommitCounters } from './counters.js'
@@ -29,6 +30,8 @@ export interface CommitterOptions {
   readonly onGroup: (size: number) => void
   /** Told of errors that no store should let out. */
   readonly onBug: (error: unknown) => void
+  /** Told of every attempt that a store failed, with what the database said. */
+  readonly onStoreError: (error: StoreError) => void
 }
 
 export interface CommitterStatus {
@@ -53,6 +56,10 @@ export interface Committer {
 
 /** How often deadlines are looked at, in milliseconds. */
 const SWEEP_MS = 25
+/** How often wallets that wait for a connection are tried, in milliseconds. */
+const PROBE_MS = 25
+/** How long one busy key may keep a connection before it is the next one's turn. */
+const KEY_TURN_MS = 500
 
 /** A queue with one runner: a lane of wallets, or one wallet or key that somebody else holds. */
 interface Queue {
@@ -70,6 +77,7 @@ export function createCommitter(store: LedgerStore, given: Partial<CommitterOpti
     sleep: (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds)),
     onGroup: () => undefined,
     onBug: () => undefined,
+    onStoreError: () => undefined,
     ...given,
   })
   return new GroupCommitter(store, options)
@@ -85,6 +93,7 @@ class GroupCommitter implements Committer {
   readonly #asides = new Map<string, Queue>()
   readonly #drained: (() => void)[] = []
   #runningAsides = 0
+  #probing = false
   #sweeper: NodeJS.Timeout | null = null
 
   constructor(store: LedgerStore, options: CommitterOptions) {
@@ -153,40 +162,81 @@ class GroupCommitter implements Committer {
     this.#startAsides()
   }
 
-  /** Starts as many of the waiting asides as the store has connections for, oldest first. */
+  /** Starts as many of the waiting asides as the store has connections for, the one that waited longest first. */
   #startAsides(): void {
     for (const [name, aside] of this.#asides) {
-      if (this.#runningAsides >= Math.max(1, this.#store.asides)) return
+      if (this.#runningAsides >= Math.max(1, this.#store.asides)) break
       if (aside.running) continue
       aside.running = true
       this.#runningAsides += 1
       setImmediate(() => void this.#runAside(name, aside))
     }
+    if (!this.#probing && this.#waitingWallets().length > 0) void this.#probeWallets()
   }
 
+  /** One group of one aside; what is left of it goes to the end of the row, so that none keeps a connection for ever. */
   async #runAside(name: string, aside: Queue): Promise<void> {
-    const owns = (user: string): boolean => name === walletAside(user) || !name.startsWith(WALLET)
     const forWallet = name.startsWith(WALLET)
-    for (let group = this.#takeGroup(aside); group.length > 0; group = this.#takeGroup(aside)) {
-      if (!forWallet) await this.#awaitKey(group)
-      await runGroup(this.#context(owns, forWallet), group)
+    const owns = (user: string): boolean => !forWallet || name === walletAside(user)
+    const group = this.#takeGroup(aside)
+    if (group.length > 0) {
+      if (forWallet || (await this.#keyIsFree(group))) await runGroup(this.#context(owns, forWallet), group)
+      else for (const member of group) this.#setAside(name, member)
     }
-    this.#asides.delete(name)
     this.#runningAsides -= 1
+    this.#putBack(name, aside)
     this.#startAsides()
   }
 
-  /** A key is waited for without a lock on anything; the group after it is an ordinary one. */
-  async #awaitKey(group: readonly RunMember[]): Promise<void> {
-    const leader = group[0]?.leader
-    if (leader === undefined || leader.item.claim === null) return
-    try {
-      await this.#store.awaitKey(
-        leader.item.claim,
-        Math.max(1, Math.ceil(leader.deadlineAt - this.#options.now())),
+  /**
+   * Wallets for which there is no connection to wait on are tried together every few milliseconds, without waiting:
+   * however many others stay locked, one that was let go is found at once.
+   */
+  async #probeWallets(): Promise<void> {
+    this.#probing = true
+    for (;;) {
+      await this.#options.sleep(PROBE_MS)
+      const waiting = this.#waitingWallets()
+      if (waiting.length === 0) break
+      const group: RunMember[] = []
+      for (const [, aside] of waiting) {
+        if (group.length >= this.#options.maxGroup) break
+        aside.running = true
+        group.push(...this.#takeGroup(aside))
+      }
+      const names = new Set(waiting.map(([name]) => name))
+      await runGroup(
+        this.#context((user) => names.has(walletAside(user)), false),
+        group,
       )
+      for (const [name, aside] of waiting) this.#putBack(name, aside)
+      this.#startAsides()
+    }
+    this.#probing = false
+  }
+
+  #waitingWallets(): [string, Queue][] {
+    return [...this.#asides].filter(([name, aside]) => !aside.running && name.startsWith(WALLET))
+  }
+
+  /** An aside with a backlog goes to the end of the row, an empty one goes away. */
+  #putBack(name: string, aside: Queue): void {
+    aside.running = false
+    if (this.#asides.get(name) !== aside) return
+    this.#asides.delete(name)
+    if (aside.waiting.length > 0) this.#asides.set(name, aside)
+  }
+
+  /** A key is waited for without a lock on anything; the group after it is an ordinary one. */
+  async #keyIsFree(group: readonly RunMember[]): Promise<boolean> {
+    const leader = group[0]?.leader
+    if (leader === undefined || leader.item.claim === null) return true
+    const left = Math.min(leader.deadlineAt - this.#options.now(), KEY_TURN_MS)
+    try {
+      return left <= 0 || (await this.#store.awaitKey(leader.item.claim, Math.ceil(left)))
     } catch {
       // The database is away; the group finds that out by itself and says so.
+      return true
     }
   }
 
@@ -219,7 +269,7 @@ class GroupCommitter implements Committer {
   }
 
   #context(owns: (user: string) => boolean, waits: boolean): RunContext {
-    const { now, random, sleep, onGroup } = this.#options
+    const { now, random, sleep, onGroup, onStoreError } = this.#options
     return {
       store: this.#store,
       counters: this.#counters,
@@ -228,6 +278,7 @@ class GroupCommitter implements Committer {
       random,
       sleep,
       onGroup,
+      onStoreError,
       owns,
       waits,
     }
@@ -255,7 +306,14 @@ class GroupCommitter implements Committer {
       this.#route(leader)
     },
     dropped: (member, settled) => {
-      this.#finishAll(member, { fate: 'dropped', settled })
+      // Copies that came later than their leader have time left: the first of them leads now.
+      const now = this.#options.now()
+      const live = member.copies.filter((copy) => copy.state !== 'done' && copy.deadlineAt > now)
+      const goOn = settled.reason === 'deadline' ? live : []
+      for (const copy of goOn) copy.state = 'queued'
+      this.#chains.giveBack(member.leader, goOn)
+      const copies = member.copies.filter((copy) => !goOn.includes(copy))
+      this.#finishAll({ leader: member.leader, copies }, { fate: 'dropped', settled })
     },
     unknown: (member) => {
       this.#finishAll(member, { fate: 'unknown', settled: { outcome: 'failed', reason: 'commit_unknown' } })

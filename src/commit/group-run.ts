@@ -44,6 +44,7 @@ export interface RunContext {
   readonly random: () => number
   readonly sleep: (milliseconds: number) => Promise<void>
   readonly onGroup: (size: number) => void
+  readonly onStoreError: (error: StoreError) => void
   readonly owns: (user: string) => boolean
   /** Wait for locks until the oldest deadline, instead of leaving locked wallets out. */
   readonly waits: boolean
@@ -55,6 +56,8 @@ const MAX_ATTEMPTS = 24
 const SPLIT_KEY_WAIT_MS = 20
 /** Even a group that waits for its wallet waits no longer for a key: others wait for that wallet meanwhile. */
 const KEY_WAIT_MS = 200
+/** A store that says within this time that it waited for a lock did not wait. */
+const SPIN_MS = 10
 
 /** @param unknown whether an earlier COMMIT of these claims lost its reply */
 export async function runGroup(
@@ -68,6 +71,7 @@ export async function runGroup(
   for (let attempt = 1; ; attempt += 1) {
     members = withoutExpired(context, members, commitUnknown)
     if (members.length === 0) return
+    const started = context.now()
     try {
       for (const { leader, copies } of members) {
         leader.state = 'sent'
@@ -92,6 +96,7 @@ export async function runGroup(
         })
         return
       }
+      context.onStoreError(error)
       if (error.failure === 'key_busy') {
         await findBusyKey(context, members, error, commitUnknown)
         return
@@ -113,7 +118,10 @@ export async function runGroup(
       } else if (error.failure === 'retry') {
         context.counters.retried += 1
       }
-      if (error.failure !== 'wallet_busy') await context.sleep(pauseMs(context, attempt))
+      // A wait that timed out was pause enough; one that failed at once would spin.
+      if (error.failure !== 'wallet_busy' || context.now() - started < SPIN_MS) {
+        await context.sleep(pauseMs(context, attempt))
+      }
     }
     if (attempt >= MAX_ATTEMPTS && !context.waits) {
       giveUp(context, members, commitUnknown, 'retries_used_up')
@@ -165,7 +173,7 @@ function reportResults(
   })
 }
 
-/** A claim whose transaction is known to have rolled back can still be dropped at its deadline. */
+/** What was answered meanwhile is left out; a claim known not to be booked can still be dropped at its deadline. */
 function withoutExpired(
   context: RunContext,
   members: readonly RunMember[],
@@ -173,9 +181,10 @@ function withoutExpired(
 ): readonly RunMember[] {
   const now = context.now()
   const expired = members.filter(({ leader }) => leader.deadlineAt <= now)
-  if (expired.length === 0) return members
-  giveUp(context, expired, commitUnknown, 'deadline')
-  return members.filter(({ leader }) => leader.deadlineAt > now)
+  if (expired.length > 0) giveUp(context, expired, commitUnknown, 'deadline')
+  return members
+    .filter(({ leader }) => leader.deadlineAt > now)
+    .map(({ leader, copies }) => ({ leader, copies: copies.filter((copy) => copy.state !== 'done') }))
 }
 
 function giveUp(

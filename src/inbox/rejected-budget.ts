@@ -10,6 +10,9 @@ const MINUTE_MS = 60_000
 /** All strangers of one network together may write this many times what one address may. */
 const STRANGERS_FACTOR = 5
 const MAX_KNOWN = 10_000
+/** A usual call is smaller than this; what is kept of the largest one (URL and part of the body) is ten times that. */
+const USUAL_BYTES = 2_048
+const LARGEST_BYTES = 10 * USUAL_BYTES
 
 /** Counts the kept calls of the running minute; made for one receiver. */
 export class RejectedBudget {
@@ -35,8 +38,8 @@ export class RejectedBudget {
     if (this.#known.size < MAX_KNOWN) this.#known.add(senderOf(network, ip))
   }
 
-  /** Whether this call may be kept; counts it if so. */
-  allows(network: string, ip: string, nowMs: number): boolean {
+  /** Whether this call may be kept; counts it if so. A large one counts as several. */
+  allows(network: string, ip: string, bytes: number, nowMs: number): boolean {
     const minute = Math.floor(nowMs / MINUTE_MS)
     if (minute !== this.#minute) {
       this.#minute = minute
@@ -51,8 +54,9 @@ export class RejectedBudget {
       this.#suppressed += 1
       return false
     }
-    this.#byAddress.set(sender, count + 1)
-    if (stranger) this.#strangers.set(network, strangers + 1)
+    const weight = Math.max(1, Math.ceil(Math.min(bytes, LARGEST_BYTES) / USUAL_BYTES))
+    this.#byAddress.set(sender, count + weight)
+    if (stranger) this.#strangers.set(network, strangers + weight)
     return true
   }
 }

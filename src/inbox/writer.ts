@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { StoreError } from '../errors.js'
 import type { AnswerCorrection, LedgerStore } from '../ledger/store.js'
 import type { PostbackRow } from '../ledger/postback-row.js'
 
@@ -78,16 +79,30 @@ export class InboxWriter {
 
   /** A batch leaves its queue only after it was written; writing a row twice changes nothing. */
   async #writeBatch(): Promise<void> {
-    const queue = this.#verified.length > 0 ? this.#verified : this.#rejected
-    if (queue.length > 0) {
+    for (const queue of [this.#verified, this.#rejected]) {
       const batch = queue.slice(0, BATCH)
-      await this.#store.writePostbacks(batch)
+      if (batch.length === 0) continue
+      await this.#writeRows(batch)
       queue.splice(0, batch.length)
-      return
     }
-    const batch = this.#corrections.slice(0, BATCH)
-    await this.#store.correctAnswers(batch)
-    this.#corrections.splice(0, batch.length)
+    const corrections = this.#corrections.slice(0, BATCH)
+    if (corrections.length === 0) return
+    await this.#store.correctAnswers(corrections)
+    this.#corrections.splice(0, corrections.length)
+  }
+
+  /** A row that the database refuses is given up alone; behind it others wait. */
+  async #writeRows(rows: readonly PostbackRow[]): Promise<void> {
+    try {
+      await this.#store.writePostbacks(rows)
+    } catch (error) {
+      if (!(error instanceof StoreError) || error.failure !== 'refused') throw error
+      if (rows.length === 1) {
+        this.#lost += 1
+        return
+      }
+      for (const row of rows) await this.#writeRows([row])
+    }
   }
 
   #waiting(): number {

@@ -194,10 +194,10 @@ export interface LedgerStore {
   /** Settles a group in one transaction. */
   applyGroup(members: readonly GroupMember[], options: GroupOptions): Promise<GroupResult>
   /**
-   * Resolves when nobody else has an entry of this key written and not committed, or when the time is over. It holds
-   * no lock, and so nobody's wallet, while it waits.
+   * Resolves to true when nobody else has an entry of this key written and not committed, to false when the time is
+   * over. It holds no lock, and so nobody's wallet, while it waits.
    */
-  awaitKey(key: { readonly idSpace: string; readonly transactionKey: string }, waitMs: number): Promise<void>
+  awaitKey(key: { readonly idSpace: string; readonly transactionKey: string }, waitMs: number): Promise<boolean>
 
   readWallet(user: string): Promise<WalletRow | null>
   listWallets(

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { isIP } from 'node:net'
 import proxyaddr from 'proxy-addr'
 import { PaidonceError } from '../errors.js'
 import type { ReceiverRequest } from './types.js'
@@ -14,7 +15,8 @@ export type ClientAddress = (request: Pick<ReceiverRequest, 'headers' | 'remoteA
 export function compileClientAddress(
   trustProxy: boolean | number | readonly string[] = false,
 ): ClientAddress {
-  if (trustProxy === false || trustProxy === 0) return ({ remoteAddress }) => plain(remoteAddress)
+  if (trustProxy === false || trustProxy === 0)
+    return ({ remoteAddress }) => plain(remoteAddress) ?? remoteAddress
   const trust = compileTrust(trustProxy)
   return ({ headers, remoteAddress }) => {
     const forwarded = headers['x-forwarded-for']
@@ -22,7 +24,12 @@ export function compileClientAddress(
       headers: { 'x-forwarded-for': typeof forwarded === 'string' ? forwarded : (forwarded ?? []).join(',') },
       socket: { remoteAddress },
     }
-    return plain(proxyaddr(request as unknown as Parameters<typeof proxyaddr>[0], trust))
+    // What a header holds may be any text; only an address may pass for one.
+    return (
+      plain(proxyaddr(request as unknown as Parameters<typeof proxyaddr>[0], trust)) ??
+      plain(remoteAddress) ??
+      remoteAddress
+    )
   }
 }
 
@@ -42,8 +49,8 @@ function compileTrust(
 }
 
 /** An IPv4 address as such, also where a dual-stack socket shows it inside IPv6; a port that a proxy added is cut. */
-function plain(address: string): string {
-  const withoutPort = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(address)
-  if (withoutPort?.[1] !== undefined) return withoutPort[1]
-  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address
+function plain(address: string): string | null {
+  const bare = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(address)?.[1] ?? address
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(bare)?.[1] ?? bare
+  return isIP(mapped) === 0 ? null : mapped
 }

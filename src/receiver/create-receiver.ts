@@ -7,12 +7,12 @@ import { uuidv7 } from 'uuidv7'
 import { lookUpProfile } from '../catalogue/index.js'
 import { createCommitter, type Committer } from '../commit/committer.js'
 import type { Settlement } from '../commit/pending.js'
-import { PaidonceError } from '../errors.js'
+import { StoreError } from '../errors.js'
 import { RejectedBudget } from '../inbox/rejected-budget.js'
 import { makeRow, type Arrival } from '../inbox/row.js'
 import { InboxWriter } from '../inbox/writer.js'
 import type { GroupItem } from '../ledger/group.js'
-import type { LedgerStore, StoreFinding } from '../ledger/store.js'
+import type { LedgerStore, PostbackFilter, StoreFinding } from '../ledger/store.js'
 import { OPEN_GATE, type Claim } from '../ledger/types.js'
 import type { Answer, Settled } from '../outcome.js'
 import { answerFor } from '../postback/answers.js'
@@ -24,7 +24,15 @@ import { compileClientAddress, type ClientAddress } from './client-address.js'
 import { resolveIdSpaces } from './id-spaces.js'
 import { reprocessPostbacks } from './reprocess.js'
 import { calledName, compileRoutes, type Routes } from './routes.js'
-import type { OperatorClaim, Receiver, ReceiverOptions, ReceiverRequest, ReceiverResponse } from './types.js'
+import type {
+  OperatorClaim,
+  Receiver,
+  ReceiverOptions,
+  ReceiverRequest,
+  ReceiverResponse,
+  ReceiverStatus,
+  ReprocessResult,
+} from './types.js'
 
 /** A claim is answered within this time whatever its network allows. */
 const MAX_ANSWER_MS = 4_000
@@ -33,6 +41,8 @@ const BUDGET_SHARE = 0.8
 /** Sender addresses of verified calls that are remembered from this many days back. */
 const KNOWN_ADDRESS_DAYS = 90
 const RETRY_AFTER_SECONDS = '5'
+/** Calls that may wait for a store that is starting; more are answered 503 at once. */
+const MAX_WAITING_FOR_START = 1_000
 
 /**
  * Makes a receiver on a store.
@@ -72,6 +82,7 @@ class GroupReceiver implements Receiver {
   #idSpaces: ReadonlyMap<string, string> = new Map()
   #started: Promise<readonly StoreFinding[]> | null = null
   #ready = false
+  #waitingForStart = 0
   #closing = false
 
   constructor(options: ReceiverOptions) {
@@ -103,10 +114,9 @@ class GroupReceiver implements Receiver {
     if (!(network.methods as readonly string[]).includes(request.method)) {
       return this.#answerUnrouted(request, arrivedAt, 405, 'method_not_allowed', network)
     }
-    if (!this.#ready) {
-      const failure = await this.#waitUntilReady()
-      if (failure !== null)
-        return this.#respond(network, failure, answerOf(network, failure, null), arrivedAt, false)
+    if (!this.#ready && !(await this.#becomesReady(budgetOf(network)))) {
+      const settled: Settled = { outcome: 'overloaded', reason: 'not_started' }
+      return this.#respond(network, settled, answerOf(network, settled, null), arrivedAt, false)
     }
     const arrival = this.#read(request, network)
     if (!arrival.reading.verified) return this.#refuse(network, arrival, arrivedAt)
@@ -114,7 +124,8 @@ class GroupReceiver implements Receiver {
     return this.#commit(network, arrival, arrivedAt)
   }
 
-  reprocess(...[filter, dryRun]: Parameters<Receiver['reprocess']>): ReturnType<Receiver['reprocess']> {
+  async reprocess(filter: PostbackFilter, dryRun: boolean): Promise<ReprocessResult> {
+    await this.start()
     return reprocessPostbacks(
       {
         store: this.#store,
@@ -128,6 +139,7 @@ class GroupReceiver implements Receiver {
   }
 
   async settle(claim: OperatorClaim): Promise<Settled> {
+    await this.start()
     const id = this.#newId()
     const item: GroupItem = {
       id,
@@ -151,8 +163,9 @@ class GroupReceiver implements Receiver {
     return settlement.settled
   }
 
-  status(): ReturnType<Receiver['status']> {
-    return this.#committer.status()
+  status(): ReceiverStatus {
+    const inbox = { suppressed: this.#budget.suppressed, lost: this.#writer.lost }
+    return { ...this.#committer.status(), inbox }
   }
 
   async close(): Promise<void> {
@@ -164,22 +177,45 @@ class GroupReceiver implements Receiver {
   async #start(): Promise<readonly StoreFinding[]> {
     const findings = await this.#store.start()
     this.#idSpaces = resolveIdSpaces(this.#networks.values(), await this.#store.usedIdSpaces())
-    const since = new Date(this.#now() - KNOWN_ADDRESS_DAYS * 86_400_000)
-    for (const { network, ip } of await this.#store.verifiedAddresses(since, 10_000))
-      this.#budget.remember(network, ip)
     this.#ready = true
+    void this.#rememberSenders()
     return findings
   }
 
-  /** Null when it is ready; otherwise what a call gets that came while the database is away or refused. */
-  async #waitUntilReady(): Promise<Settled | null> {
+  /** Only who is kept when forged traffic floods the inbox depends on it, so no call waits for it. */
+  async #rememberSenders(): Promise<void> {
+    const since = new Date(this.#now() - KNOWN_ADDRESS_DAYS * 86_400_000)
     try {
-      await this.start()
-      return null
+      for (const { network, ip } of await this.#store.verifiedAddresses(since, 10_000)) {
+        this.#budget.remember(network, ip)
+      }
     } catch (error) {
-      if (error instanceof PaidonceError) this.#options.commit?.onBug?.(error)
-      return { outcome: 'overloaded', reason: 'not_started' }
+      this.#tell(error)
     }
+  }
+
+  #tell(error: unknown): void {
+    if (error instanceof StoreError) this.#options.commit?.onStoreError?.(error)
+    else this.#options.commit?.onBug?.(error)
+  }
+
+  /** Waits for the start, but no longer than a call may; a start that failed is tried again by the next call. */
+  async #becomesReady(milliseconds: number): Promise<boolean> {
+    if (this.#waitingForStart >= MAX_WAITING_FOR_START) return false
+    this.#waitingForStart += 1
+    let timer: NodeJS.Timeout | undefined
+    const tooLate = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, milliseconds)
+    })
+    try {
+      await Promise.race([this.start(), tooLate])
+    } catch (error) {
+      this.#tell(error)
+    } finally {
+      clearTimeout(timer)
+      this.#waitingForStart -= 1
+    }
+    return this.#ready
   }
 
   #read(request: ReceiverRequest, network: Network): Arrival {
@@ -206,7 +242,9 @@ class GroupReceiver implements Receiver {
   #refuse(network: Network, arrival: Arrival, arrivedAt: number): ReceiverResponse {
     const settled = arrival.reading.outcome as Settled
     const answer = answerOf(network, settled, arrival.reading)
-    if (this.#budget.allows(network.name, arrival.request.remoteAddress, this.#now())) {
+    const { request } = arrival
+    const bytes = request.url.length + request.body.length
+    if (this.#budget.allows(network.name, request.remoteAddress, bytes, this.#now())) {
       this.#writer.keep(makeRow(arrival, settled, answer, elapsed(arrivedAt)))
     }
     return this.#respond(network, settled, answer, arrivedAt, false)
@@ -222,9 +260,8 @@ class GroupReceiver implements Receiver {
       row: (settled) =>
         makeRow(arrival, settled, left ?? answerOf(network, settled, reading), elapsed(arrivedAt)),
     }
-    const budget = Math.min(MAX_ANSWER_MS, network.timeBudgetMs * BUDGET_SHARE)
     const bytes = request.url.length + request.body.length
-    const settlement = await this.#committer.submit(item, bytes, arrivedAt + budget)
+    const settlement = await this.#committer.submit(item, bytes, arrivedAt + budgetOf(network))
     left = answerOf(network, settlement.settled, reading)
     this.#keepUncommitted(arrival, settlement, left, arrivedAt)
     return this.#respond(network, settlement.settled, left, arrivedAt, true)
@@ -328,6 +365,10 @@ function answerOf(network: Network, settled: Settled, reading: Reading | null): 
     },
     network.answers,
   )
+}
+
+function budgetOf(network: Network): number {
+  return Math.min(MAX_ANSWER_MS, network.timeBudgetMs * BUDGET_SHARE)
 }
 
 function elapsed(since: number): number {

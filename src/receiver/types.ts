@@ -87,6 +87,15 @@ export interface OperatorClaim {
   readonly reason: string
 }
 
+export interface ReceiverStatus extends CommitterStatus {
+  readonly inbox: {
+    /** Unverified calls that were not kept, because their sender or their network had its share. */
+    readonly suppressed: number
+    /** Rows given up because too many waited for a database that was away. */
+    readonly lost: number
+  }
+}
+
 export interface Receiver {
   /** Names of the configured networks. */
   readonly networkNames: readonly string[]
@@ -100,7 +109,7 @@ export interface Receiver {
   reprocess(filter: PostbackFilter, dryRun: boolean): Promise<ReprocessResult>
   /** Books a command's own claim, for instance the reversal of a test. */
   settle(claim: OperatorClaim): Promise<Settled>
-  status(): CommitterStatus
+  status(): ReceiverStatus
   /** Lets queued claims finish within their deadlines, writes what the inbox still holds, and stops. The store stays open. */
   close(): Promise<void>
 }

@@ -230,6 +230,35 @@ describe('the receiver', () => {
     )
   })
 
+  it('a text in X-Forwarded-For that is no address never passes for one', async () => {
+    const { call, store, receiver } = bench({ trustProxy: 2 })
+    await call('t1', { remoteAddress: '10.0.0.1', headers: { 'x-forwarded-for': `<b>${'x'.repeat(300)}` } })
+    await receiver.close()
+    expect((await store.listPostbacks({}, PAGE)).items.map((row) => row.ip)).toEqual(['10.0.0.1'])
+  })
+
+  it('a store that hangs while it starts is answered 503 in time', async () => {
+    const { call } = bench({}, (inner) => ({ ...inner, start: () => new Promise(() => undefined) }))
+    const started = performance.now()
+    expect(await call('t1')).toMatchObject({ status: 503, outcome: 'overloaded' })
+    expect(performance.now() - started).toBeLessThan(4_500)
+  }, 10_000)
+
+  it('a row that the database refuses holds up no other row', async () => {
+    const { call, store, receiver } = bench({}, (inner) => ({
+      ...inner,
+      writePostbacks: (rows) =>
+        rows.some((row) => row.transactionId === 'poison')
+          ? Promise.reject(new StoreError('refused', 'no'))
+          : inner.writePostbacks(rows),
+    }))
+    for (const tx of ['a', 'poison', 'b', 'c']) await call(tx, { secret: 'wrong' })
+    await receiver.close()
+    const { items } = await store.listPostbacks({}, PAGE)
+    expect(items.map((row) => row.transactionId).sort()).toEqual(['a', 'b', 'c'])
+    expect(receiver.status().inbox).toEqual({ suppressed: 0, lost: 1 })
+  })
+
   it('while it closes it says "Connection: close", and answers what it has', async () => {
     const { call, receiver } = bench()
     await call('t1')
@@ -246,7 +275,7 @@ describe('kept calls run again', () => {
     await call('t1', { user: 'ghost' })
     expect(await receiver.reprocess({}, true)).toMatchObject({ counts: { unknown_user: 2 } })
     await store.createWallet('ghost')
-    expect(await receiver.reprocess({}, true)).toMatchObject({ counts: { credited: 2 } })
+    expect(await receiver.reprocess({}, true)).toMatchObject({ counts: { credited: 1, duplicate: 1 } })
     expect(await store.readTransaction('sharklio', 't1')).toEqual([])
     expect(await receiver.reprocess({}, false)).toMatchObject({ counts: { credited: 1, duplicate: 1 } })
     expect(await receiver.reprocess({}, false)).toEqual({ counts: {}, items: [] })
@@ -257,6 +286,31 @@ describe('kept calls run again', () => {
     expect((await store.readWallet('ghost'))?.balance).toBe(5_000n)
     const { items } = await store.listPostbacks({ open: true }, PAGE)
     expect(items).toEqual([])
+  })
+
+  it('what a person has resolved is not paid again', async () => {
+    const { call, store, receiver } = bench()
+    await call('t1', { user: 'ghost' })
+    const [row] = (await store.listPostbacks({}, PAGE)).items
+    await store.createWallet('ghost')
+    await store.resolvePostback(row?.id ?? '', 'paid by hand')
+    expect((await receiver.reprocess({ outcome: ['unknown_user'] }, false)).counts).toEqual({
+      unknown_user: 1,
+    })
+    expect((await receiver.reprocess({ transactionId: ['t1'] }, false)).counts).toEqual({ unknown_user: 1 })
+    expect((await store.readWallet('ghost'))?.balance).toBe(0n)
+  })
+
+  it('calls run in the order in which they came, and a dry run counts copies as copies', async () => {
+    const { call, store, receiver } = bench()
+    await call('t1', { user: 'ghost', reward: '5' })
+    await call('t1', { user: 'ghost', reward: '5' })
+    await call('t1', { user: 'ghost', reward: '9' })
+    await store.createWallet('ghost')
+    const foreseen = await receiver.reprocess({}, true)
+    expect(foreseen.counts).toEqual({ credited: 1, duplicate: 1, conflict: 1 })
+    expect((await receiver.reprocess({}, false)).counts).toEqual(foreseen.counts)
+    expect((await store.readWallet('ghost'))?.balance).toBe(5_000n)
   })
 
   it('a dry run foresees what the store does about unknown users', async () => {

@@ -92,12 +92,13 @@ export async function awaitMemoryKey(
   state: MemoryState,
   key: { idSpace: string; transactionKey: string },
   waitMs: number,
-): Promise<void> {
+): Promise<boolean> {
   const deadline = Date.now() + waitMs
   const names = ['credit', 'reversal'].map((entry) => entryLock({ ...key, entry }))
   while (names.some((name) => state.locks.has(name)) && Date.now() < deadline) {
     await lockReleased(state, deadline - Date.now())
   }
+  return !names.some((name) => state.locks.has(name))
 }
 
 function readStored(state: MemoryState, members: readonly GroupMember[]): Map<string, StoredPair> {

@@ -13,17 +13,20 @@ export async function awaitKey(
   { source, names }: MysqlContext,
   key: { readonly idSpace: string; readonly transactionKey: string },
   waitMs: number,
-): Promise<void> {
+): Promise<boolean> {
   const statement = {
     sql: `select 1 from ${names.table('ledger')} where id_space = ? and transaction_key = ? lock in share mode`,
     values: [bytes(key.idSpace), bytes(key.transactionKey)],
   }
   try {
-    await withSession(source, { timeoutMs: waitMs + 2_000, waitMs }, (session) =>
-      session.read(statement, 'ledger'),
-    )
+    await withSession(source, { timeoutMs: waitMs + 2_000, waitMs }, async (session) => {
+      // At READ COMMITTED, because a waiting lock of REPEATABLE READ stops inserts of neighbouring keys too.
+      await session.begin()
+      await session.read(statement, 'ledger')
+    })
+    return true
   } catch (error) {
-    // The time is over: what to do about it is for the claim's deadline to say.
     if (!(error instanceof StoreError) || error.failure !== 'key_busy') throw error
+    return false
   }
 }

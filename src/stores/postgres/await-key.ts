@@ -15,7 +15,7 @@ export async function awaitKey(
   { sessions, names }: PostgresContext,
   key: { readonly idSpace: string; readonly transactionKey: string },
   waitMs: number,
-): Promise<void> {
+): Promise<boolean> {
   try {
     await sessions(async (session) => {
       await session.begin(beginGroup('read committed', waitMs), waitMs)
@@ -29,8 +29,9 @@ on conflict do nothing`,
       )
       await session.rollback()
     })
+    return true
   } catch (error) {
-    // The time is over: what to do about it is for the claim's deadline to say.
     if (!(error instanceof StoreError) || error.failure !== 'key_busy') throw error
+    return false
   }
 }
