@@ -15,15 +15,16 @@ import type { GroupItem } from '../ledger/group.js'
 import type { LedgerStore, PostbackFilter, StoreFinding } from '../ledger/store.js'
 import { OPEN_GATE, type Claim } from '../ledger/types.js'
 import type { Answer, Settled } from '../outcome.js'
-import { answerFor } from '../postback/answers.js'
 import type { PostbackClaim } from '../postback/claim.js'
 import { resolveNetwork, type Network } from '../postback/network.js'
 import type { RawRequest } from '../postback/raw-request.js'
-import { readPostback, type Reading } from '../postback/read.js'
+import { readPostback } from '../postback/read.js'
+import { answerBudgetMs, answerOf, headersOf, MAX_ANSWER_MS } from './answering.js'
 import { compileClientAddress, type ClientAddress } from './client-address.js'
 import { resolveIdSpaces } from './id-spaces.js'
 import { reprocessPostbacks } from './reprocess.js'
 import { calledName, compileRoutes, type Routes } from './routes.js'
+import { StartGate } from './start-gate.js'
 import type {
   OperatorClaim,
   Receiver,
@@ -34,15 +35,8 @@ import type {
   ReprocessResult,
 } from './types.js'
 
-/** A claim is answered within this time whatever its network allows. */
-const MAX_ANSWER_MS = 4_000
-/** Of a network's own time budget this share is used, the rest is the way there and back. */
-const BUDGET_SHARE = 0.8
 /** Sender addresses of verified calls that are remembered from this many days back. */
 const KNOWN_ADDRESS_DAYS = 90
-const RETRY_AFTER_SECONDS = '5'
-/** Calls that may wait for a store that is starting; more are answered 503 at once. */
-const MAX_WAITING_FOR_START = 1_000
 
 /**
  * Makes a receiver on a store.
@@ -80,9 +74,7 @@ class GroupReceiver implements Receiver {
   readonly #now: () => number
   readonly #newId: () => string
   #idSpaces: ReadonlyMap<string, string> = new Map()
-  #started: Promise<readonly StoreFinding[]> | null = null
-  #ready = false
-  #waitingForStart = 0
+  readonly #gate: StartGate<readonly StoreFinding[]>
   #closing = false
 
   constructor(options: ReceiverOptions) {
@@ -97,14 +89,16 @@ class GroupReceiver implements Receiver {
     this.#budget = new RejectedBudget(options.inbox?.rejectedPerMinute ?? 600)
     this.#now = options.now ?? Date.now
     this.#newId = options.newId ?? uuidv7
+    this.#gate = new StartGate(
+      () => this.#start(),
+      (error) => {
+        this.#tell(error)
+      },
+    )
   }
 
   start(): Promise<readonly StoreFinding[]> {
-    this.#started ??= this.#start().catch((error: unknown) => {
-      this.#started = null
-      throw error
-    })
-    return this.#started
+    return this.#gate.start()
   }
 
   async handle(request: ReceiverRequest): Promise<ReceiverResponse> {
@@ -114,7 +108,7 @@ class GroupReceiver implements Receiver {
     if (!(network.methods as readonly string[]).includes(request.method)) {
       return this.#answerUnrouted(request, arrivedAt, 405, 'method_not_allowed', network)
     }
-    if (!this.#ready && !(await this.#becomesReady(budgetOf(network)))) {
+    if (!this.#gate.isOpen && !(await this.#gate.opensWithin(answerBudgetMs(network)))) {
       const settled: Settled = { outcome: 'overloaded', reason: 'not_started' }
       return this.#respond(network, settled, answerOf(network, settled, null), arrivedAt, false)
     }
@@ -177,7 +171,6 @@ class GroupReceiver implements Receiver {
   async #start(): Promise<readonly StoreFinding[]> {
     const findings = await this.#store.start()
     this.#idSpaces = resolveIdSpaces(this.#networks.values(), await this.#store.usedIdSpaces())
-    this.#ready = true
     void this.#rememberSenders()
     return findings
   }
@@ -197,25 +190,6 @@ class GroupReceiver implements Receiver {
   #tell(error: unknown): void {
     if (error instanceof StoreError) this.#options.commit?.onStoreError?.(error)
     else this.#options.commit?.onBug?.(error)
-  }
-
-  /** Waits for the start, but no longer than a call may; a start that failed is tried again by the next call. */
-  async #becomesReady(milliseconds: number): Promise<boolean> {
-    if (this.#waitingForStart >= MAX_WAITING_FOR_START) return false
-    this.#waitingForStart += 1
-    let timer: NodeJS.Timeout | undefined
-    const tooLate = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, milliseconds)
-    })
-    try {
-      await Promise.race([this.start(), tooLate])
-    } catch (error) {
-      this.#tell(error)
-    } finally {
-      clearTimeout(timer)
-      this.#waitingForStart -= 1
-    }
-    return this.#ready
   }
 
   #read(request: ReceiverRequest, network: Network): Arrival {
@@ -261,7 +235,7 @@ class GroupReceiver implements Receiver {
         makeRow(arrival, settled, left ?? answerOf(network, settled, reading), elapsed(arrivedAt)),
     }
     const bytes = request.url.length + request.body.length
-    const settlement = await this.#committer.submit(item, bytes, arrivedAt + budgetOf(network))
+    const settlement = await this.#committer.submit(item, bytes, arrivedAt + answerBudgetMs(network))
     left = answerOf(network, settlement.settled, reading)
     this.#keepUncommitted(arrival, settlement, left, arrivedAt)
     return this.#respond(network, settlement.settled, left, arrivedAt, true)
@@ -302,10 +276,7 @@ class GroupReceiver implements Receiver {
     })
     return {
       status: answer.status,
-      headers:
-        answer.status === 503
-          ? { ...HEADERS, 'retry-after': RETRY_AFTER_SECONDS, ...this.#parting() }
-          : { ...HEADERS, ...this.#parting() },
+      headers: headersOf(answer.status, this.#closing),
       body: answer.body,
       outcome: settled.outcome,
     }
@@ -326,18 +297,11 @@ class GroupReceiver implements Receiver {
       status,
       milliseconds: performance.now() - arrivedAt,
     })
-    const allow = network === undefined ? {} : { allow: network.methods.join(', ') }
+    const allow = network === undefined ? null : network.methods.join(', ')
     const body = status === 404 ? 'unknown network' : 'method not allowed'
-    return { status, headers: { ...HEADERS, ...allow, ...this.#parting() }, body, outcome: null }
-  }
-
-  /** While it closes, a kept-alive connection is told to come back on a new one. */
-  #parting(): Record<string, string> {
-    return this.#closing ? { connection: 'close' } : {}
+    return { status, headers: headersOf(status, this.#closing, allow), body, outcome: null }
   }
 }
-
-const HEADERS = Object.freeze({ 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' })
 
 function resolveNetworks(options: ReceiverOptions): ReadonlyMap<string, Network> {
   const resolve = options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }
@@ -351,24 +315,6 @@ function resolveNetworks(options: ReceiverOptions): ReadonlyMap<string, Network>
 
 function claimOf(claim: PostbackClaim, idSpace: string): Claim {
   return { ...claim, idSpace, gate: OPEN_GATE }
-}
-
-function answerOf(network: Network, settled: Settled, reading: Reading | null): Answer {
-  return answerFor(
-    settled,
-    {
-      verified: reading?.verified ?? true,
-      entry: reading?.entry ?? null,
-      transactionId: reading?.transactionId ?? null,
-      user: reading?.user ?? null,
-      eventId: reading?.eventId ?? null,
-    },
-    network.answers,
-  )
-}
-
-function budgetOf(network: Network): number {
-  return Math.min(MAX_ANSWER_MS, network.timeBudgetMs * BUDGET_SHARE)
 }
 
 function elapsed(since: number): number {
