@@ -10,6 +10,7 @@
 import type { StoreError } from '../errors.js'
 import type { GroupItem } from '../ledger/group.js'
 import type { LedgerStore } from '../ledger/store.js'
+import { Asides, type Queue } from './asides.js'
 import { zeroCounters, type CommitCounters } from './counters.js'
 import { runGroup, type RunContext, type RunMember, type RunReports } from './group-run.js'
 import { KeyChains } from './key-chains.js'
@@ -56,16 +57,6 @@ export interface Committer {
 
 /** How often deadlines are looked at, in milliseconds. */
 const SWEEP_MS = 25
-/** How often wallets that wait for a connection are tried, in milliseconds. */
-const PROBE_MS = 25
-/** How long one busy key may keep a connection before it is the next one's turn. */
-const KEY_TURN_MS = 500
-
-/** A queue with one runner: a lane of wallets, or one wallet or key that somebody else holds. */
-interface Queue {
-  readonly waiting: Pending[]
-  running: boolean
-}
 
 export function createCommitter(store: LedgerStore, given: Partial<CommitterOptions> = {}): Committer {
   const options: CommitterOptions = Object.freeze({
@@ -90,16 +81,24 @@ class GroupCommitter implements Committer {
   readonly #pending = new Set<Pending>()
   readonly #chains = new KeyChains()
   readonly #lanes: Queue[]
-  readonly #asides = new Map<string, Queue>()
+  readonly #asides: Asides
   readonly #drained: (() => void)[] = []
-  #runningAsides = 0
-  #probing = false
   #sweeper: NodeJS.Timeout | null = null
 
   constructor(store: LedgerStore, options: CommitterOptions) {
     this.#store = store
     this.#options = options
     this.#lanes = Array.from({ length: Math.max(1, store.lanes) }, () => ({ waiting: [], running: false }))
+    this.#asides = new Asides({
+      slots: Math.max(1, store.asides),
+      maxGroup: options.maxGroup,
+      now: options.now,
+      sleep: options.sleep,
+      takeGroup: (queue) => this.#takeGroup(queue),
+      run: (group, owns, waits) => runGroup(this.#context(owns, waits), group),
+      awaitKey: (claim, waitMs) => store.awaitKey(claim, waitMs),
+      giveBack: (member) => this.#giveBack(member),
+    })
   }
 
   submit(item: GroupItem, bytes: number, deadlineAt: number): Promise<Settlement> {
@@ -127,7 +126,7 @@ class GroupCommitter implements Committer {
   }
 
   #route(pending: Pending): void {
-    const aside = pending.user === null ? undefined : this.#asides.get(walletAside(pending.user))
+    const aside = pending.user === null ? undefined : this.#asides.ofWallet(pending.user)
     if (aside !== undefined) {
       aside.waiting.push(pending)
       return
@@ -144,100 +143,11 @@ class GroupCommitter implements Committer {
 
   async #runLane(lane: Queue, index: number): Promise<void> {
     const owns = (user: string): boolean =>
-      laneOf(user, this.#lanes.length) === index && !this.#asides.has(walletAside(user))
+      laneOf(user, this.#lanes.length) === index && this.#asides.ofWallet(user) === undefined
     for (let group = this.#takeGroup(lane); group.length > 0; group = this.#takeGroup(lane)) {
       await runGroup(this.#context(owns, false), group)
     }
     lane.running = false
-  }
-
-  #setAside(name: string, member: RunMember): void {
-    const { leader, copies } = member
-    this.#chains.giveBack(leader, copies)
-    leader.state = 'queued'
-    for (const copy of copies) copy.state = 'queued'
-    const aside = this.#asides.get(name) ?? { waiting: [], running: false }
-    this.#asides.set(name, aside)
-    aside.waiting.push(leader)
-    this.#startAsides()
-  }
-
-  /** Starts as many of the waiting asides as the store has connections for, the one that waited longest first. */
-  #startAsides(): void {
-    for (const [name, aside] of this.#asides) {
-      if (this.#runningAsides >= Math.max(1, this.#store.asides)) break
-      if (aside.running) continue
-      aside.running = true
-      this.#runningAsides += 1
-      setImmediate(() => void this.#runAside(name, aside))
-    }
-    if (!this.#probing && this.#waitingWallets().length > 0) void this.#probeWallets()
-  }
-
-  /** One group of one aside; what is left of it goes to the end of the row, so that none keeps a connection for ever. */
-  async #runAside(name: string, aside: Queue): Promise<void> {
-    const forWallet = name.startsWith(WALLET)
-    const owns = (user: string): boolean => !forWallet || name === walletAside(user)
-    const group = this.#takeGroup(aside)
-    if (group.length > 0) {
-      if (forWallet || (await this.#keyIsFree(group))) await runGroup(this.#context(owns, forWallet), group)
-      else for (const member of group) this.#setAside(name, member)
-    }
-    this.#runningAsides -= 1
-    this.#putBack(name, aside)
-    this.#startAsides()
-  }
-
-  /**
-   * Wallets for which there is no connection to wait on are tried together every few milliseconds, without waiting:
-   * however many others stay locked, one that was let go is found at once.
-   */
-  async #probeWallets(): Promise<void> {
-    this.#probing = true
-    for (;;) {
-      await this.#options.sleep(PROBE_MS)
-      const waiting = this.#waitingWallets()
-      if (waiting.length === 0) break
-      const group: RunMember[] = []
-      for (const [, aside] of waiting) {
-        if (group.length >= this.#options.maxGroup) break
-        aside.running = true
-        group.push(...this.#takeGroup(aside))
-      }
-      const names = new Set(waiting.map(([name]) => name))
-      await runGroup(
-        this.#context((user) => names.has(walletAside(user)), false),
-        group,
-      )
-      for (const [name, aside] of waiting) this.#putBack(name, aside)
-      this.#startAsides()
-    }
-    this.#probing = false
-  }
-
-  #waitingWallets(): [string, Queue][] {
-    return [...this.#asides].filter(([name, aside]) => !aside.running && name.startsWith(WALLET))
-  }
-
-  /** An aside with a backlog goes to the end of the row, an empty one goes away. */
-  #putBack(name: string, aside: Queue): void {
-    aside.running = false
-    if (this.#asides.get(name) !== aside) return
-    this.#asides.delete(name)
-    if (aside.waiting.length > 0) this.#asides.set(name, aside)
-  }
-
-  /** A key is waited for without a lock on anything; the group after it is an ordinary one. */
-  async #keyIsFree(group: readonly RunMember[]): Promise<boolean> {
-    const leader = group[0]?.leader
-    if (leader === undefined || leader.item.claim === null) return true
-    const left = Math.min(leader.deadlineAt - this.#options.now(), KEY_TURN_MS)
-    try {
-      return left <= 0 || (await this.#store.awaitKey(leader.item.claim, Math.ceil(left)))
-    } catch {
-      // The database is away; the group finds that out by itself and says so.
-      return true
-    }
   }
 
   #takeGroup(queue: Queue): RunMember[] {
@@ -262,7 +172,7 @@ class GroupCommitter implements Committer {
   /** A claim that was queued in its lane before its wallet was set aside goes there too. */
   #followAside(queue: Queue, leader: Pending): boolean {
     if (leader.user === null) return false
-    const aside = this.#asides.get(walletAside(leader.user))
+    const aside = this.#asides.ofWallet(leader.user)
     if (aside === undefined || aside === queue || !this.#lanes.includes(queue)) return false
     aside.waiting.push(leader)
     return true
@@ -292,42 +202,49 @@ class GroupCommitter implements Committer {
       this.#finish(leader, { fate: 'committed', settled: outcome })
     },
     walletBusy: (member, user) => {
-      member.leader.user = user
-      this.#setAside(walletAside(user), member)
+      this.#asides.setWalletAside(member, user)
     },
     keyBusy: (member) => {
-      this.#setAside(`key\u0000${String(member.leader.key)}`, member)
+      this.#asides.setKeyAside(member)
     },
-    elsewhere: ({ leader, copies }, user) => {
-      this.#chains.giveBack(leader, copies)
-      leader.state = 'queued'
-      for (const copy of copies) copy.state = 'queued'
-      leader.user = user
-      this.#route(leader)
+    elsewhere: (member, user) => {
+      member.leader.user = user
+      if (this.#giveBack(member)) this.#route(member.leader)
     },
     dropped: (member, settled) => {
       // Copies that came later than their leader have time left: the first of them leads now.
       const now = this.#options.now()
-      const live = member.copies.filter((copy) => copy.state !== 'done' && copy.deadlineAt > now)
-      const goOn = settled.reason === 'deadline' ? live : []
-      for (const copy of goOn) copy.state = 'queued'
-      this.#chains.giveBack(member.leader, goOn)
-      const copies = member.copies.filter((copy) => !goOn.includes(copy))
+      const hasTime = (copy: Pending): boolean => settled.reason === 'deadline' && copy.deadlineAt > now
+      this.#giveBack({ leader: member.leader, copies: member.copies.filter(hasTime) })
+      const copies = member.copies.filter((copy) => !hasTime(copy))
       this.#finishAll({ leader: member.leader, copies }, { fate: 'dropped', settled })
     },
     unknown: (member) => {
       this.#finishAll(member, { fate: 'unknown', settled: { outcome: 'failed', reason: 'commit_unknown' } })
     },
-    refused: ({ leader, copies }) => {
+    refused: (member) => {
       // Its copies may differ in the very part that was refused, so each of them has its own try.
-      this.#chains.giveBack(leader, copies)
-      for (const copy of copies) copy.state = 'queued'
-      this.#finish(leader, { fate: 'dropped', settled: { outcome: 'malformed', reason: 'store_refused' } })
+      this.#giveBack(member)
+      this.#finish(member.leader, {
+        fate: 'dropped',
+        settled: { outcome: 'malformed', reason: 'store_refused' },
+      })
     },
     broken: (member, error) => {
       this.#options.onBug(error)
       this.#finishAll(member, { fate: 'unknown', settled: { outcome: 'failed', reason: 'internal' } })
     },
+  }
+
+  /** Queues what was not settled again: the leader, and its copies behind it. False where the leader is done. */
+  #giveBack({ leader, copies }: RunMember): boolean {
+    const open = copies.filter((copy) => copy.state !== 'done')
+    for (const copy of open) copy.state = 'queued'
+    const next = this.#chains.giveBack(leader, open)
+    if (next !== null) this.#route(next)
+    if (leader.state === 'done') return false
+    leader.state = 'queued'
+    return true
   }
 
   #finishAll({ leader, copies }: RunMember, settlement: Settlement): void {
@@ -360,12 +277,6 @@ class GroupCommitter implements Committer {
       }
     }
   }
-}
-
-const WALLET = 'wallet\u0000'
-
-function walletAside(user: string): string {
-  return WALLET + user
 }
 
 /** The same wallet always falls to the same lane; FNV-1a over the text's units. */

@@ -40,9 +40,20 @@ export class KeyChains {
     return chain.waiting.splice(0, count)
   }
 
-  /** Puts copies back behind their leader, because it was not settled. */
-  giveBack(leader: Pending, copies: readonly Pending[]): void {
-    if (leader.key !== null && copies.length > 0) this.#chains.get(leader.key)?.waiting.unshift(...copies)
+  /**
+   * Puts copies back behind their leader, because it was not settled. Where the leader was answered meanwhile and
+   * nobody waited behind it, the first copy leads and has to be routed: it is given back.
+   */
+  giveBack(leader: Pending, copies: readonly Pending[]): Pending | null {
+    const [first, ...rest] = copies
+    if (leader.key === null || first === undefined) return null
+    const chain = this.#chains.get(leader.key)
+    if (chain !== undefined) {
+      chain.waiting.unshift(...copies)
+      return null
+    }
+    this.#chains.set(leader.key, { leader: first, waiting: rest })
+    return first
   }
 
   /** Removes one that will not be settled; the next leader, if the one removed was leading. */

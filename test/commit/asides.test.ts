@@ -73,6 +73,26 @@ describe('wallets and keys that somebody else holds', () => {
     expect((await copy).settled.outcome).toBe('credited')
   })
 
+  it('nor with a leader that was answered while its key was waited for', async () => {
+    const store = storeWith(['u1'])
+    const committer = createCommitter(store)
+    const letGo = store.hold({ idSpace: 'n', transactionKey: 't', entry: 'credit' })
+    const first = submit(committer, makeClaim({ transactionId: 't' }), 400)
+    const copy = submit(committer, makeClaim({ transactionId: 't' }), 3_000)
+    const other = submit(
+      committer,
+      makeClaim({ transactionId: 't', amount: 9n, receivedAmount: '0.009' }),
+      3_000,
+    )
+    expect((await first).settled.outcome).toBe('overloaded')
+    await pause(300)
+    letGo()
+    expect((await copy).settled.outcome).toBe('credited')
+    expect((await other).settled.outcome).toBe('conflict')
+    await committer.drain()
+    expect(committer.status().pending).toBe(0)
+  })
+
   it('a store that cannot wait is not asked again and again without a pause', async () => {
     let asked = 0
     const inner = storeWith(['u1'])
