@@ -45,6 +45,8 @@ export function apiReader(origin: string, token: string, amountScale: number): B
       headers: { authorization: `Bearer ${token}` },
       redirect: 'manual',
       signal: AbortSignal.timeout(10_000),
+    }).catch((cause: unknown) => {
+      throw new PaidonceError('overloaded', apiRefusal(origin, null), { cause })
     })
     if (response.status === 404) return null
     if (!response.ok) throw refusedByApi(origin, response.status)
@@ -64,8 +66,8 @@ export function apiReader(origin: string, token: string, amountScale: number): B
   }
 }
 
-/** Whether an admin API answers there and takes the token. */
-export async function apiAnswers(origin: string, token: string): Promise<boolean> {
+/** What the admin API there answers to the token: 200 where it takes it, null where nothing answers. */
+export async function askApi(origin: string, token: string): Promise<number | null> {
   try {
     const response = await fetch(`${origin}/api/v1/audit`, {
       headers: { authorization: `Bearer ${token}` },
@@ -73,11 +75,20 @@ export async function apiAnswers(origin: string, token: string): Promise<boolean
       signal: AbortSignal.timeout(3_000),
     })
     await response.arrayBuffer()
-    return response.ok
+    return response.ok ? 200 : response.status
   } catch {
-    return false
+    return null
   }
 }
+
+/** Why the admin API is not read, for the reader of the output. */
+export function apiRefusal(origin: string, status: number | null): string {
+  if (status === null) return `Nothing answers as the admin API at ${origin}.`
+  return `The admin API at ${origin} answered ${status}.${status === 401 ? ` ${TOKEN_HINT}` : ''}`
+}
+
+const TOKEN_HINT =
+  'Give the token that the server printed at its first start with PAIDONCE_ADMIN_TOKEN or --token-file.'
 
 interface ApiEntry {
   readonly entry: string
@@ -98,8 +109,12 @@ function minorOf(text: string, scale: number): bigint {
 }
 
 function refusedByApi(origin: string, status: number): PaidonceError {
-  return new PaidonceError('unauthorized', `The admin API at ${origin} answered ${status}.`, {
-    hint: 'Give the token that the server printed at its first start with PAIDONCE_ADMIN_TOKEN or --token-file.',
+  const code = status === 401 ? 'unauthorized' : 'overloaded'
+  return new PaidonceError(code, `The admin API at ${origin} answered ${status}.`, {
+    hint:
+      status === 401
+        ? TOKEN_HINT
+        : 'Look at the log of the server, or of the proxy before it, and repeat the command.',
   })
 }
 

@@ -7,9 +7,10 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { PaidonceError } from '../errors.js'
 import type { LedgerStore } from '../ledger/store.js'
-import type { LoadedSettings, SettingFlags } from '../server/config.js'
+import type { LoadedSettings, PaidonceConfig, SettingFlags } from '../server/config.js'
 import type { Settings } from '../server/settings.js'
 import { demoConfig, demoExists } from './demo.js'
+import { usageError } from './failure.js'
 import type { CliIo } from './io.js'
 import { createOutput, type Output } from './output.js'
 
@@ -41,30 +42,68 @@ export function createContext(io: CliIo, options: GlobalOptions): Context {
  * Reads the settings. In a folder where the demo has run and no configuration is found, the demo's are used, and the
  * reader is told.
  */
-export async function readSettings({ io, out, flags }: Context): Promise<LoadedSettings> {
-  const { loadSettings } = await import('../server/config.js')
-  const { env, cwd } = io
-  const loaded = await loadSettings({ flags, env, cwd })
+export async function readSettings(context: Context): Promise<LoadedSettings> {
+  const { cwd } = context.io
+  const loaded = await readSources(context)
   if (loaded.settings.configFile !== null || !demoExists(cwd)) return loaded
-  out.note(`No configuration was found; using the demo's in ${resolve(cwd, 'data')}.`)
-  return loadSettings({ flags, env, cwd, fallback: demoConfig(cwd) })
+  context.out.note(`No configuration was found; using the demo's in ${resolve(cwd, 'data')}.`)
+  return readSources(context, demoConfig(cwd))
+}
+
+/**
+ * Reads the settings from their sources and nothing else.
+ *
+ * @param fallback the configuration where no file is named and none is found
+ * @throws PaidonceError `usage` where --config names no file
+ */
+export async function readSources(
+  { io: { env, cwd }, flags }: Context,
+  fallback?: PaidonceConfig,
+): Promise<LoadedSettings> {
+  if (flags.config !== undefined && !existsSync(resolve(cwd, flags.config))) {
+    throw usageError(
+      `--config is ${JSON.stringify(flags.config)}, and there is no file of this name.`,
+      'Give the path of an existing file, or write one with "paidonce init --config".',
+    )
+  }
+  const { loadSettings } = await import('../server/config.js')
+  return loadSettings({ flags, env, cwd, ...(fallback === undefined ? {} : { fallback }) })
 }
 
 /**
  * Runs `work` on the configured store and closes it. The schema is checked and never changed.
  *
- * @throws PaidonceError `database_away` where an SQLite file does not exist, which opening would create
+ * @throws PaidonceError `database_away` where an SQLite file does not exist, which opening would create;
+ * `ledger_mismatch` where the database is not the one that `ledgerId` names
  */
 export async function withStore<T>(settings: Settings, work: (store: LedgerStore) => Promise<T>): Promise<T> {
   refuseMissingFile(settings)
   const { openStore } = await import('../server/open-store.js')
   const store = await openStore({ ...settings, migrate: settings.migrate === 'off' ? 'off' : 'check' })
   try {
+    await refuseOtherLedger(settings, store)
     await store.start()
+    // A database that was away for the first look is asked again.
+    await refuseOtherLedger(settings, store)
     return await work(store)
   } finally {
     await store.close()
   }
+}
+
+/**
+ * Refuses a database that is not the one that `ledgerId` names, such as a restored copy: a command must not book into it
+ * any more than the server.
+ *
+ * @throws PaidonceError `ledger_mismatch`
+ */
+export async function refuseOtherLedger(
+  { ledgerId }: Pick<Settings, 'ledgerId'>,
+  store: Pick<LedgerStore, 'readSetting'>,
+): Promise<void> {
+  if (ledgerId === null) return
+  const { checkLedgerId, readLedgerId } = await import('../server/ledger-id.js')
+  checkLedgerId(ledgerId, await readLedgerId(store))
 }
 
 /** Refuses a database file that is not there: reading from it would leave an empty one behind. */

@@ -5,6 +5,7 @@
  */
 import { CommanderError } from 'commander'
 import { PaidonceError, StoreError } from '../errors.js'
+import { ADDRESS_SOURCES, databaseFailureOf } from './database-failure.js'
 
 export interface Failure {
   readonly exitCode: number
@@ -32,6 +33,12 @@ export function failureOf(error: unknown): Failure {
       hint: 'Run the command with --help to see what it takes.',
     }
   }
+  const database = databaseFailureOf(error)
+  if (database !== null && (error instanceof PaidonceError || error instanceof StoreError)) {
+    const { message, cure } = database
+    const code = error instanceof PaidonceError ? error.code : 'database_away'
+    return { exitCode: EXIT.found, code, message, hint: `${cure} ${ADDRESS_SOURCES}` }
+  }
   if (error instanceof PaidonceError) {
     const isUsage = error.code === 'usage'
     return {
@@ -46,7 +53,7 @@ export function failureOf(error: unknown): Failure {
       exitCode: EXIT.found,
       code: error.failure === 'away' ? 'database_away' : 'internal',
       message: error.message,
-      hint: error.failure === 'away' ? 'Check that the database runs and that --database names it.' : null,
+      hint: error.failure === 'away' ? `Check that the database runs. ${ADDRESS_SOURCES}` : null,
     }
   }
   const message = error instanceof Error ? error.message : String(error)

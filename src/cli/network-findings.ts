@@ -23,15 +23,16 @@ export function networkFindings(settings: Settings, name: string): StoreFinding[
 }
 
 function judgeNetwork(network: Network, check: string): StoreFinding[] {
-  const { profile, secrets, allowedIps, tests } = network
+  const { profile, secrets, allowedIps, tests, paths } = network
   const signed =
     profile.signature === null ? 'unsigned' : `${secrets.length} secret${secrets.length === 1 ? '' : 's'}`
   const from = allowedIps === null ? 'any address' : `${allowedIps.entries.length} allowed addresses`
+  const also = paths.length === 0 ? '' : `, also at ${paths.join(', ')}`
   const findings: StoreFinding[] = [
     {
       check,
       severity: 'ok',
-      message: `profile ${profile.id}, ${signed}, from ${from}, tests: ${tests}.`,
+      message: `profile ${profile.id}, ${signed}, from ${from}, tests: ${tests}${also}.`,
       cure: null,
     },
   ]

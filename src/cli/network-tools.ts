@@ -4,10 +4,12 @@
  * @module
  */
 import { lookUpProfile } from '../catalogue/catalogue.js'
+import type { PaidonceError } from '../errors.js'
 import { resolveNetwork, type Network } from '../postback/network.js'
 import { readPostback, type Reading } from '../postback/read.js'
 import type { NetworkProfile } from '../postback/profile.js'
 import { resolveIdSpaces, type UsedIdSpace } from '../receiver/id-spaces.js'
+import { SETTING_RULES } from '../server/setting-rules.js'
 import type { NetworkSettings, Settings } from '../server/settings.js'
 import { usageError } from './failure.js'
 import type { HttpCall } from './http-call.js'
@@ -20,8 +22,13 @@ import type { HttpCall } from './http-call.js'
 export function networkNamed(settings: Settings, name: string): NetworkSettings {
   const network = Object.hasOwn(settings.networks, name) ? settings.networks[name] : undefined
   if (network !== undefined) return network
-  const names = Object.keys(settings.networks)
-  throw usageError(
+  throw unknownNetwork(settings, name)
+}
+
+/** The refusal of a network that is not configured, with the ones that are. */
+export function unknownNetwork({ networks }: Pick<Settings, 'networks'>, name: string): PaidonceError {
+  const names = Object.keys(networks)
+  return usageError(
     `The network ${JSON.stringify(name)} is not configured.`,
     names.length === 0
       ? 'No network is: write a configuration with "paidonce init --network NAME --profile PROFILE".'
@@ -95,6 +102,20 @@ export function adminOrigin(settings: Settings): string {
 }
 
 /**
+ * The admin API beside a receiver at `origin`, unless it is given.
+ *
+ * @throws PaidonceError `usage` where the given one is no address
+ */
+export function adminAddress(settings: Settings, origin: string, given: string | undefined): string {
+  if (given === undefined) return origin === receiverBase(settings) ? adminOrigin(settings) : origin
+  if (SETTING_RULES.publicUrl.accepts(given)) return given.replace(/\/$/, '')
+  throw usageError(
+    `--admin-url is no http:// or https:// address without user and query.`,
+    'Give the address of the admin API, such as http://127.0.0.1:8790.',
+  )
+}
+
+/**
  * The address of one network: the base itself where it has a path of its own, else the base with
  * `/postback/NETWORK`.
  */
@@ -117,6 +138,15 @@ export function networkAddress(
 ): string {
   if (publicUrl !== undefined) return postbackAddress(publicUrl, name)
   return `${base.replace(/\/$/, '')}/postback/${encodeURIComponent(name)}`
+}
+
+/** The further addresses of a network. Its paths are exact, so that they stand at the host and below nothing else. */
+export function pathAddresses(
+  { publicUrl, paths = [] }: Pick<NetworkSettings, 'publicUrl' | 'paths'>,
+  base: string,
+): string[] {
+  const root = publicUrl === undefined ? base.replace(/\/$/, '') : new URL(publicUrl).origin
+  return paths.map((path) => root + path)
 }
 
 /** An address that listens everywhere is called by the loopback address. */

@@ -6,21 +6,23 @@
 import type { StoreFinding } from '../ledger/store.js'
 import type { Settings } from '../server/settings.js'
 import { fireAtOnce, splitUrl, type HttpReply } from './http-call.js'
-import { postbackAddress, resolveNamed } from './network-tools.js'
+import { pathAddresses, postbackAddress, resolveNamed } from './network-tools.js'
 
 /** Clocks that differ by more than this make times in reports and windows wrong. */
 const CLOCK_LIMIT_MS = 5_000
 
-/** Calls every network's address below `url` (or `url` itself, where it has a path) once, unsigned. */
+/** Calls every network's addresses below `url` (or `url` itself, where it has a path) once, unsigned. */
 export async function probeNetworks(settings: Settings, url: string): Promise<StoreFinding[]> {
   const findings: StoreFinding[] = []
   const byAddress = new Map<string, string>()
-  for (const name of Object.keys(settings.networks)) {
+  for (const [name, { paths = [] }] of Object.entries(settings.networks)) {
     const address = postbackAddress(url, name)
-    if (!byAddress.has(address)) byAddress.set(address, name)
+    const further = isOrigin(url) ? pathAddresses({ paths }, url) : []
+    for (const each of [address, ...further]) if (!byAddress.has(each)) byAddress.set(each, name)
   }
   for (const [address, name] of byAddress) {
-    const method = resolveNamed(settings, name).methods[0] ?? 'GET'
+    const method = methodOf(settings, name)
+    if (method === null) continue
     const call = { ...splitUrl(address), method, headers: {}, body: Buffer.alloc(0) }
     const sentAt = Date.now()
     const [reply] = await fireAtOnce(call, 1)
@@ -30,6 +32,20 @@ export async function probeNetworks(settings: Settings, url: string): Promise<St
     if (clock !== null && !findings.some(({ check }) => check === 'clock')) findings.push(clock)
   }
   return findings
+}
+
+/** Whether an address is a host alone; one with a path is called as it is. */
+function isOrigin(url: string): boolean {
+  return /^https?:\/\/[^/]+\/?$/i.test(url)
+}
+
+/** Null for a network that does not resolve, which has a finding of its own. */
+function methodOf(settings: Settings, name: string): string | null {
+  try {
+    return resolveNamed(settings, name).methods[0] ?? 'GET'
+  } catch {
+    return null
+  }
 }
 
 /** What the answer to an unsigned call means. */

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Command } from 'commander'
-import { collect, collectOutcome, instant, wholeNumber } from './option-values.js'
+import { callCursor, collect, collectOutcome, instant, reasonText, wholeNumber } from './option-values.js'
 import type { RunLazily } from './context.js'
 
 export function addInboxCommands(program: Command, run: RunLazily): void {
@@ -12,7 +12,7 @@ export function addInboxCommands(program: Command, run: RunLazily): void {
 
   filterOptions(inbox.command('list').description('list calls, newest first'))
     .option('--limit <number>', 'calls to list', wholeNumber(1, 500), 50)
-    .option('--cursor <text>', 'go on where an earlier list ended')
+    .option('--cursor <text>', 'go on where an earlier list ended', callCursor)
     .action(run(async () => (await import('./commands/inbox.js')).inboxList))
 
   inbox
@@ -25,7 +25,7 @@ export function addInboxCommands(program: Command, run: RunLazily): void {
     .command('resolve')
     .description('close an open call')
     .argument('<id>', "the call's id")
-    .requiredOption('--reason <text>', 'why it is closed')
+    .requiredOption('--reason <text>', 'why it is closed', reasonText)
     .action(run(async () => (await import('./commands/inbox.js')).inboxResolve))
 
   filterOptions(

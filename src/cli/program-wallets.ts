@@ -4,7 +4,7 @@
  * @module
  */
 import type { Command } from 'commander'
-import { wholeNumber } from './option-values.js'
+import { idText, reasonText, walletCursor, wholeNumber } from './option-values.js'
 import type { RunLazily } from './context.js'
 
 export function addWalletCommands(program: Command, run: RunLazily): void {
@@ -16,7 +16,7 @@ export function addWalletCommands(program: Command, run: RunLazily): void {
     .option('--prefix <text>', 'only ids that begin so')
     .option('--negative', 'only balances below zero')
     .option('--limit <number>', 'wallets to list', wholeNumber(1, 500), 50)
-    .option('--cursor <text>', 'go on where an earlier list ended')
+    .option('--cursor <text>', 'go on where an earlier list ended', walletCursor)
     .action(run(async () => (await import('./commands/wallets.js')).walletsList))
 
   wallets
@@ -29,16 +29,20 @@ export function addWalletCommands(program: Command, run: RunLazily): void {
   wallets
     .command('create')
     .description('make a wallet with balance 0, unless it exists')
-    .argument('<user>', "the user's id")
+    .argument('<user>', "the user's id", idText)
     .action(run(async () => (await import('./commands/wallets.js')).walletsCreate))
 
   wallets
     .command('adjust')
     .description('correct a balance through the ledger; the same key books once')
-    .argument('<user>', "the user's id")
+    .argument('<user>', "the user's id", idText)
     .requiredOption('--amount <decimal>', 'coins to add, or with a minus to take away')
-    .requiredOption('--key <text>', 'your id of this correction, so that repeating it changes nothing')
-    .requiredOption('--reason <text>', 'why, for the ledger')
+    .requiredOption(
+      '--key <text>',
+      'your id of this correction, so that repeating it changes nothing',
+      idText,
+    )
+    .requiredOption('--reason <text>', 'why, for the ledger', reasonText)
     .option('--overdraw', 'allow a balance below zero')
     .action(run(async () => (await import('./commands/wallets.js')).walletsAdjust))
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import { Command, Option } from 'commander'
+import { refuseEmptyValues, refuseWrongFlags } from './check-flags.js'
 import { createContext, type CommandRun, type GlobalOptions, type RunLazily } from './context.js'
 import type { CliIo } from './io.js'
 import { amountText, wholeNumber } from './option-values.js'
@@ -19,7 +20,10 @@ export function buildProgram(io: CliIo, finish: (exitCode: number) => void): Com
       const command = given.at(-1) as Command
       const options = command.optsWithGlobals<O>()
       const args = command.processedArgs as readonly string[]
-      finish(await (await load())(createContext(io, options), options, args))
+      refuseEmptyValues(command)
+      const context = createContext(io, options)
+      refuseWrongFlags(context.flags)
+      finish(await (await load())(context, options, args))
     }
 
   const program = new Command('paidonce')
@@ -59,6 +63,7 @@ export function buildProgram(io: CliIo, finish: (exitCode: number) => void): Com
     .option('--port <number>', 'port of the receiver')
     .option('--host <address>', 'address to listen on')
     .option('--json-config', 'write paidonce.config.json instead of paidonce.config.mjs')
+    .addHelpText('after', '\n--config names the file to write: .json, .mjs, .js, .cjs or .ts.')
     .action(run(async () => (await import('./commands/init.js')).init))
 
   program

@@ -8,10 +8,11 @@ import { pasteUrl, renameFields } from '../postback/params.js'
 import type { RunningServer } from '../server/server.js'
 import type { NetworkSettings, Settings } from '../server/settings.js'
 import { DEMO_NETWORK, DEMO_USER } from './demo.js'
-import { networkAddress } from './network-tools.js'
+import { networkAddress, pathAddresses } from './network-tools.js'
+import { shellQuote } from './shell-word.js'
 import { alignPairs } from './table.js'
 
-type Listening = Pick<RunningServer, 'url' | 'adminUrl' | 'adminToken' | 'ledgerId'>
+type Listening = Pick<RunningServer, 'url' | 'adminUrl' | 'adminToken' | 'adminTokenOrigin' | 'ledgerId'>
 
 /** The addresses, the token where it is new, and the URL to paste at each network. */
 export function describeServer(settings: Settings, server: Listening): string {
@@ -25,15 +26,20 @@ export function describeServer(settings: Settings, server: Listening): string {
       ...tokenLine(server),
       ...ledgerLine(server),
     ]),
+    keptTokenLine(server),
     networks.length === 0 ? 'No network is configured.' : 'The URL to paste at each network:',
-    alignPairs(networks.map(([name, network]) => [name, addressToPaste(name, network, base)])),
+    alignPairs(
+      networks.flatMap(([name, network]) =>
+        addressesToPaste(name, network, base).map((url, index) => [index === 0 ? name : '', url] as const),
+      ),
+    ),
   ]
     .filter((part) => part !== '')
     .join('\n')
 }
 
 /** The demo's addresses and two lines that work as pasted into a shell. */
-export function describeDemo(server: Listening, testUrl: string, tokenGiven: boolean): string {
+export function describeDemo(server: Listening, testUrl: string): string {
   const wallet = `${server.adminUrl}/api/v1/wallets/${DEMO_USER}`
   // A token that is not shown has to come from the reader's environment, where only double quotes let it through.
   const authorization =
@@ -45,11 +51,10 @@ export function describeDemo(server: Listening, testUrl: string, tokenGiven: boo
     alignPairs([
       ['receiver', `${server.url}/postback/${DEMO_NETWORK}`],
       ['admin API', `${server.adminUrl}/api/v1`],
-      ...(server.adminToken === null && !tokenGiven
-        ? [['admin token', 'as printed at the first start'] as const]
-        : tokenLine(server)),
+      ...tokenLine(server),
       ['wallet', DEMO_USER],
     ]),
+    ...(server.adminTokenOrigin === 'kept' ? [keptTokenLine(server)] : []),
     '',
     'A signed test postback (send it twice: it is paid once):',
     `curl ${shellQuote(testUrl)}`,
@@ -59,26 +64,30 @@ export function describeDemo(server: Listening, testUrl: string, tokenGiven: boo
   ].join('\n')
 }
 
-/** The address to paste at a network, with the network's own macros. */
-export function addressToPaste(name: string, network: NetworkSettings, base: string): string {
+/** The address to paste at a network, with the network's own macros, and after it those of its further paths. */
+export function addressesToPaste(name: string, network: NetworkSettings, base: string): string[] {
   const key = `networks.${name}`
   const profile = renameFields(
     lookUpProfile(network.profile, `${key}.profile`),
     network.params,
     `${key}.params`,
   )
-  return pasteUrl(profile, networkAddress(name, network, base))
+  return [networkAddress(name, network, base), ...pathAddresses(network, base)].map((address) =>
+    pasteUrl(profile, address),
+  )
 }
 
 function tokenLine({ adminToken }: Listening): (readonly [string, string])[] {
   return adminToken === null ? [] : [['admin token', `${adminToken} (shown only now; keep it)`]]
 }
 
-function ledgerLine({ ledgerId }: Listening): (readonly [string, string])[] {
-  return ledgerId === null ? [] : [['ledger id', ledgerId]]
+/** Of a token that was generated earlier only the hash is kept, so that nobody can show it again. */
+function keptTokenLine({ adminTokenOrigin }: Listening): string {
+  return adminTokenOrigin === 'kept'
+    ? 'admin token: as printed at the first start; to set another one, set PAIDONCE_ADMIN_TOKEN'
+    : ''
 }
 
-/** Quotes a text for a POSIX shell. */
-export function shellQuote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`
+function ledgerLine({ ledgerId }: Listening): (readonly [string, string])[] {
+  return ledgerId === null ? [] : [['ledger id', ledgerId]]
 }

@@ -54,3 +54,8 @@ export function refusalNotes({ answers }: Tally): string[] {
       bodies.slice(0, 3).map((body) => `${status}: ${visible(body.slice(0, 200))}`),
     )
 }
+
+/** Whether any answer accepts the call, as a network reads it. */
+export function accepted({ answers }: Tally): boolean {
+  return answers.some(({ status }) => status >= 200 && status < 300)
+}

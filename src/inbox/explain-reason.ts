@@ -25,17 +25,19 @@ function codeOf(reason: string): string {
 }
 
 const SECRET_OR_CALL =
-  'Compare the secret of this network in the configuration with the one that the network shows, then what was signed with the call as the network sent it: a proxy, a redirect or a changed parameter on the way breaks a signature.'
-const SENDS_AGAIN =
-  'Nothing was booked, and the answer asks the network to send again; if it has given up, run the kept call again with "paidonce inbox reprocess".'
+  'Compare the secret of this network in the configuration with the one that the network shows, then what was signed with the call as the network sent it: a proxy, a redirect or a changed parameter on the way breaks a signature. Once it is put right, run the rejected calls again with "paidonce inbox reprocess --outcome bad_signature --apply".'
+const NOT_BOOKED = 'Nothing was booked, and the answer asks the network to send again'
+const SENDS_AGAIN = `${NOT_BOOKED}; if it has given up, run the kept calls again with "paidonce inbox reprocess --outcome overloaded --apply".`
+const FAILED_AGAIN = `${NOT_BOOKED}; if it has given up, run the kept calls again with "paidonce inbox reprocess --outcome failed --apply".`
 const NOTHING_TO_DO = 'Nothing has to be done.'
 
 const ADVICE: Readonly<Record<string, string>> = {
   // A user without a wallet, and other claims that can still be booked.
   unknown_user:
-    'Create the wallet if the user is yours (with own wallets: "paidonce wallets create USER"), then run "paidonce inbox reprocess"; if the id is not one of yours, check which id your app hands to the network.',
+    'Create the wallet if the user is yours (with own wallets: "paidonce wallets create USER"), then run "paidonce inbox reprocess --outcome unknown_user --outcome held --apply"; if the id is not one of yours, check which id your app hands to the network.',
   balance_limit:
-    'The balance would leave the range that the database can hold: correct the wallet with "paidonce wallets adjust", then run "paidonce inbox reprocess".',
+    'The balance would leave the range that the database can hold: correct the wallet with "paidonce wallets adjust", then run "paidonce inbox reprocess --outcome held --apply".',
+  held: 'This call waits for a person: where a wallet or the configuration kept it from being booked, put that right and run "paidonce inbox reprocess --outcome held --apply"; else settle it with "paidonce wallets adjust". What is settled otherwise is closed with "paidonce inbox resolve".',
   amount_sign:
     'The sign of the amount contradicts the status: ask the network what this call means, then resolve it with "paidonce inbox resolve".',
   status_held:
@@ -72,11 +74,11 @@ const ADVICE: Readonly<Record<string, string>> = {
   token_mismatch: SECRET_OR_CALL,
   bad_signature: SECRET_OR_CALL,
   signature_not_readable:
-    "The signature is cut or of another kind than the profile says: check the network's profile and the postback URL that is set there.",
+    'The signature is cut or of another kind than the profile says: check the network\'s profile and the postback URL that is set there. Once it is put right, "paidonce inbox reprocess --outcome bad_signature --apply" runs the rejected calls again.',
   text_after_signature:
-    'Parameters stand after the signature, where nothing signs them: remove them from the postback URL at the network.',
+    'Parameters stand after the signature, where nothing signs them: remove them from the postback URL at the network. What was rejected so stays rejected; ask the network to send it again.',
   ip_not_allowed:
-    'If the address is one of the network\'s, add it to "allowedIps" of this network; behind a proxy, check "trustProxy".',
+    'If the address is one of the network\'s, add it to "allowedIps" of this network; behind a proxy, check "trustProxy". Then run the rejected calls again with "paidonce inbox reprocess --outcome ip_not_allowed --apply".',
   absolute_request_target: 'A caller sent a whole URL as its request target; no network does that.',
   // Calls that could not be read.
   missing_parameter: 'Add the named parameter to the postback URL at the network.',
@@ -86,7 +88,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   not_a_value: 'The named parameter holds a list or an object: check the postback URL at the network.',
   json_unreadable: "The body is no JSON: check the network's profile and what a proxy does with bodies.",
   too_many_decimals:
-    'The amount has more decimals than "amountScale" keeps: set "rounding" for this network, then run "paidonce inbox reprocess"; or let the network send fewer decimals.',
+    'The amount has more decimals than "amountScale" keeps: set "rounding" for this network, then run "paidonce inbox reprocess --outcome malformed --apply"; or let the network send fewer decimals.',
   amount_not_an_amount:
     'The amount is no plain decimal such as "12" or "12.5": check the amount\'s macro in the postback URL at the network.',
   amount_negative:
@@ -107,9 +109,9 @@ const ADVICE: Readonly<Record<string, string>> = {
   queue_full: SENDS_AGAIN,
   deadline: SENDS_AGAIN,
   not_started: `The server had not started yet; see its log at that time. ${SENDS_AGAIN}`,
-  failed: SENDS_AGAIN,
-  internal: `${SENDS_AGAIN} The server's log has the error of that time.`,
-  commit_unknown: `The database's answer to a commit was lost, so this call may or may not have been booked when it was answered. ${SENDS_AGAIN}`,
+  failed: FAILED_AGAIN,
+  internal: `${FAILED_AGAIN} The server's log has the error of that time.`,
+  commit_unknown: `The database's answer to a commit was lost, so this call may or may not have been booked when it was answered. ${FAILED_AGAIN}`,
 }
 
 /** Codes that begin with the name of a parameter's role. */

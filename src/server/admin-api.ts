@@ -4,10 +4,9 @@
  * @module
  */
 import { Hono } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import { PaidonceError } from '../errors.js'
 import type { AdminCall, AdminContext, AdminEnv } from './admin-context.js'
-import { badRequest, failureOf } from './api-error.js'
+import { failureOf } from './api-error.js'
 import { addAdjustmentRoutes } from './routes/adjustments.js'
 import { addAuditRoutes } from './routes/audit.js'
 import { addEntryRoutes } from './routes/entries.js'
@@ -15,8 +14,7 @@ import { addHealthRoutes, bearerOf } from './routes/health.js'
 import { addPostbackRoutes } from './routes/postbacks.js'
 import { addTransactionRoutes } from './routes/transactions.js'
 import { addWalletRoutes } from './routes/wallets.js'
-
-const MAX_BODY_BYTES = 64 * 1024
+import { checkTarget } from './request-values.js'
 
 /**
  * Makes the admin API as a Hono app. No answer carries a CORS header, so that no foreign page can read one.
@@ -27,12 +25,14 @@ export function createAdminApi(context: AdminContext): Hono<AdminEnv> {
   app.onError((error, call) => {
     const failure = failureOf(error)
     if (failure.status >= 500) {
-      context.logger.error(
+      context.traffic.error(
         { error: error.stack ?? error.message, code: failure.body.error.code },
         'An admin request failed.',
       )
     }
     if (failure.status === 401) call.header('WWW-Authenticate', 'Bearer')
+    // What is left of a body that was not read would be taken for the next request.
+    if (failure.status === 413) call.header('Connection', 'close')
     return call.json(failure.body, failure.status)
   })
   app.notFound((call) => {
@@ -63,15 +63,10 @@ export function createAdminApi(context: AdminContext): Hono<AdminEnv> {
     }
     await next()
   })
-  app.use(
-    '/api/*',
-    bodyLimit({
-      maxSize: MAX_BODY_BYTES,
-      onError: () => {
-        throw badRequest('The body', 'is larger than 64 KiB')
-      },
-    }),
-  )
+  app.use('/api/*', async (call, next) => {
+    checkTarget(call.env.incoming?.url ?? null)
+    await next()
+  })
 
   addHealthRoutes(app, context)
   addWalletRoutes(app, context)
@@ -84,8 +79,8 @@ export function createAdminApi(context: AdminContext): Hono<AdminEnv> {
 }
 
 /** A network whose URL was set up with another path would lose every postback here without a word. */
-function logUnknownPath(call: AdminCall, { logger }: AdminContext): void {
+function logUnknownPath(call: AdminCall, { traffic }: AdminContext): void {
   const path = call.req.path.replace(/[^ -~]/g, '?').slice(0, 100)
-  if (new URL(call.req.url).search === '') logger.debug({ path }, 'There is no such path.')
-  else logger.warn({ path }, 'A call to an unknown path: if it is a network, add the path to its "paths".')
+  if (new URL(call.req.url).search === '') traffic.debug({ path }, 'There is no such path.')
+  else traffic.warn({ path }, 'A call to an unknown path: if it is a network, add the path to its "paths".')
 }

@@ -26,12 +26,14 @@ export interface AdminContext {
   readonly store: LedgerStore
   readonly receiver: Pick<Receiver, 'reprocess'>
   readonly networks: ReadonlyMap<string, AdminNetwork>
-  readonly token: AdminToken
+  readonly token: Pick<AdminToken, 'accepts'>
   readonly metrics: Metrics
   readonly readiness: () => Promise<Readiness>
   readonly audit: AuditRunner
   readonly ledgerId: string | null
   readonly logger: Logger
+  /** For lines that a caller can cause; limited. */
+  readonly traffic: Logger
 }
 
 export interface AdminEnv {

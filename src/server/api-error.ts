@@ -32,8 +32,12 @@ const STATUS: Partial<Record<ErrorCode, ContentfulStatusCode>> = {
   database_away: 503,
 }
 
+/** A body beyond the limit: a request like any other wrong one, with the status that HTTP has for it. */
+export class BodyTooLarge extends PaidonceError {}
+
 /** Puts any error into the API's form; what is not meant for the caller stays out of it. */
 export function failureOf(error: unknown): ApiFailure {
+  if (error instanceof BodyTooLarge) return failure(413, error.code, error.message, error.hint)
   if (error instanceof PaidonceError && STATUS[error.code] !== undefined) {
     return failure(STATUS[error.code] ?? 500, error.code, error.message, error.hint)
   }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { redactHeaders, redactText, redactUrl } from '../inbox/redact.js'
+import { redactBody, redactHeaders, redactUrl } from '../inbox/redact.js'
 import { explainReason } from '../inbox/explain.js'
 import type { Postback, WalletRow } from '../ledger/store.js'
 import type { LedgerEntry } from '../ledger/types.js'
@@ -81,7 +81,7 @@ export function postbackDetail(row: Postback, context: Pick<AdminContext, 'store
   return {
     ...postbackView(row, context),
     headers: redactHeaders(row.headers, redact),
-    body: redactText(row.body.toString('utf8'), redact),
+    body: redactBody(row.body.toString('utf8'), redact),
     signed: configured === undefined ? null : signedBy(row, configured),
     failedCheck: row.verified ? null : code,
     advice: row.reason === null ? null : explainReason(row.reason),
@@ -99,5 +99,7 @@ function signedBy(row: Postback, { network, redact }: AdminNetwork): string | nu
   }
   const call = takeApart(request, network.fields)
   const text = signedText(network.profile.signature, call, network.fields, network.publicUrl)
-  return text === null ? null : redactText(text, redact)
+  if (text === null) return null
+  // Some networks sign the whole URL or body, and what is secret in it stays so.
+  return /^[^?&=]*\?/.test(text) ? redactUrl(text, redact) : redactBody(text, redact)
 }

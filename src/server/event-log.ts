@@ -7,9 +7,6 @@
 import type { ReceiverEvent } from '../receiver/types.js'
 import type { Logger } from './logger.js'
 
-/** Lines a second; a flood of forged calls must not fill a disk or slow the honest ones. */
-const MAX_LINES = 50
-
 type Level = 'debug' | 'info' | 'warn' | 'error'
 
 /** Which level an event is logged at. */
@@ -21,29 +18,15 @@ export function levelOf({ outcome, status }: Pick<ReceiverEvent, 'outcome' | 'st
   return outcome === 'held' ? 'info' : 'debug'
 }
 
-/** Makes the observer that logs events, at most 50 lines a second; how many were left out is said afterwards. */
-export function createEventLog(logger: Logger, now: () => number = Date.now): (event: ReceiverEvent) => void {
-  let second = 0
-  let lines = 0
-  let leftOut = 0
+/**
+ * Makes the observer that logs events.
+ *
+ * @param traffic the limited log
+ */
+export function createEventLog(traffic: Logger): (event: ReceiverEvent) => void {
   return (event) => {
-    const level = levelOf(event)
-    if (level !== 'debug') {
-      const current = Math.floor(now() / 1000)
-      if (current !== second) {
-        if (leftOut > 0) logger.warn({ leftOut }, 'Further postback lines were left out in one second.')
-        second = current
-        lines = 0
-        leftOut = 0
-      }
-      lines += 1
-      if (lines > MAX_LINES) {
-        leftOut += 1
-        return
-      }
-    }
     const { network, outcome, reason, status, milliseconds } = event
-    logger[level](
+    traffic[levelOf(event)](
       { network: network.slice(0, 64), outcome, reason, status, milliseconds },
       'Postback answered.',
     )

@@ -42,7 +42,8 @@ export interface HttpServerOptions {
   readonly port: number
   /** What messages call the port's setting. */
   readonly setting: 'port' | 'adminPort'
-  readonly logger: Logger
+  /** The limited log: callers cause these lines. */
+  readonly traffic: Logger
   readonly countLost: () => void
 }
 
@@ -52,7 +53,7 @@ export interface HttpServerOptions {
  * @throws PaidonceError `port_in_use` where somebody else has the port
  */
 export async function listenHttp(handler: RequestListener, options: HttpServerOptions): Promise<HttpServer> {
-  const { host, logger, countLost } = options
+  const { host, traffic, countLost } = options
   let active = 0
   const server = createServer(LIMITS, (request, response) => {
     active += 1
@@ -68,9 +69,9 @@ export async function listenHttp(handler: RequestListener, options: HttpServerOp
     server.emit('request', request, response)
   })
   server.on('drop', () => {
-    logger.warn({ limit: MAX_CONNECTIONS }, 'A connection was dropped: too many are open.')
+    traffic.warn({ limit: MAX_CONNECTIONS }, 'A connection was dropped: too many are open.')
   })
-  watchClientErrors(server, logger, countLost)
+  watchClientErrors(server, traffic, countLost)
   // A tunnel is nothing that this server offers; without a listener Node would close it without an answer.
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
     socket.end('HTTP/1.1 405 Method Not Allowed\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
@@ -78,7 +79,7 @@ export async function listenHttp(handler: RequestListener, options: HttpServerOp
 
   await listen(server, options)
   server.on('error', (error) => {
-    logger.error({ error: error.message }, 'The listening socket failed.')
+    traffic.error({ error: error.message }, 'The listening socket failed.')
   })
   const { port } = server.address() as AddressInfo
   return { port, url: `http://${shownHost(host)}:${port}`, stop: () => stop(server, () => active) }

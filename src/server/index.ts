@@ -1,6 +1,7 @@
 /**
  * @module
  */
+export { adminFindings } from './admin-findings.js'
 export { loadSettings, type LoadSettingsOptions, type LoadedSettings, type SettingFlags } from './config.js'
 export { defineConfig, DEFAULT_SETTINGS, type PaidonceConfig, type Settings } from './settings.js'
 export { openStore, type StoreSettings } from './open-store.js'

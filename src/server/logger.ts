@@ -12,6 +12,8 @@ export interface Logger {
   info(facts: object, message: string): void
   warn(facts: object, message: string): void
   error(facts: object, message: string): void
+  /** Where it is there, lines of a level that is off need not be made up. */
+  isLevelEnabled?(level: string): boolean
 }
 
 export const SILENT_LOGGER: Logger = Object.freeze({

@@ -23,15 +23,25 @@ export interface MetricsOptions {
   readonly queueDepth: () => number
   /** Messages that no relay has delivered yet; null where nothing counts them. */
   readonly outboxPending?: () => Promise<number | null>
+  /** Calls that the inbox did not keep: beyond the cap, and given up. */
+  readonly inbox?: () => InboxLosses
   readonly now?: () => number
 }
+
+/** Counted since the start. */
+export interface InboxLosses {
+  readonly suppressed: number
+  readonly lost: number
+}
+
+const NO_LOSSES: InboxLosses = Object.freeze({ suppressed: 0, lost: 0 })
 
 /** Anybody can call any network name; only configured ones may become a label, or the series would grow for ever. */
 const UNKNOWN_NETWORK = 'unknown'
 
 /** Makes the metrics in a registry of their own, so that two servers in one process do not mix. */
 export function createMetrics(options: MetricsOptions): Metrics {
-  const { networkNames, queueDepth, outboxPending, now = Date.now } = options
+  const { networkNames, queueDepth, outboxPending, inbox, now = Date.now } = options
   const registry = new Registry()
   const registers = [registry]
   const known = new Set(networkNames)
@@ -72,6 +82,28 @@ export function createMetrics(options: MetricsOptions): Metrics {
     labelNames: ['cause'],
     registers,
   })
+  const counted = (name: string, help: string, read: (losses: InboxLosses) => number): void => {
+    new Counter({
+      name,
+      help,
+      registers,
+      collect() {
+        // The receiver counts; a scrape takes its count over.
+        this.reset()
+        this.inc(read(inbox?.() ?? NO_LOSSES))
+      },
+    })
+  }
+  counted(
+    'paidonce_inbox_suppressed_total',
+    'Unverified calls that were answered and not kept, because of inbox.rejectedPerMinute.',
+    ({ suppressed }) => suppressed,
+  )
+  counted(
+    'paidonce_inbox_lost_total',
+    'Inbox rows given up, because too many waited or the database stayed away.',
+    (losses) => losses.lost,
+  )
   new Gauge({
     name: 'paidonce_queue_depth',
     help: 'Claims that wait or run now.',

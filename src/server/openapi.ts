@@ -20,7 +20,7 @@ const inPath = (name: string, description: string): Json => ({
   name,
   in: 'path',
   required: true,
-  description: `${description}, percent-encoded.`,
+  description: `${description}, percent-encoded; neither "." nor "..".`,
   schema: { type: 'string' },
 })
 const inQuery = (name: string, description: string, schema: Json = { type: 'string' }): Json => ({
@@ -39,7 +39,7 @@ const USER = inPath('user', 'User id')
 const POSTBACK_ID = inPath('id', 'Id of the postback')
 const PAGE = [
   inQuery('limit', 'Items in one answer.', { type: 'integer', minimum: 1, maximum: 500, default: 50 }),
-  inQuery('cursor', 'The nextCursor of the answer before.'),
+  inQuery('cursor', 'The nextCursor of the answer before; anything else is refused.'),
 ]
 const TIME: Json = { type: 'string', format: 'date-time' }
 const FILTERS = [
@@ -63,6 +63,7 @@ const body = (schema: Json): Json => ({ required: true, content: { 'application/
 const failure = (description: string): Json => answer(description, ref('Error'))
 const UNAUTHORIZED = failure('No token, or a wrong one.')
 const BAD_REQUEST = failure('A parameter is wrong; the message names it.')
+const TOO_LARGE = failure('The body is larger than 64 KiB.')
 
 /** One operation behind the token. */
 function operation(summary: string, responses: Json, more: Json = {}): Json {
@@ -70,7 +71,12 @@ function operation(summary: string, responses: Json, more: Json = {}): Json {
     summary,
     security: [{ token: [] }],
     ...more,
-    responses: { ...responses, 400: BAD_REQUEST, 401: UNAUTHORIZED },
+    responses: {
+      ...responses,
+      400: BAD_REQUEST,
+      401: UNAUTHORIZED,
+      ...('requestBody' in more ? { 413: TOO_LARGE } : {}),
+    },
   }
 }
 

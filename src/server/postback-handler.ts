@@ -12,7 +12,8 @@ import { announcesBody, readBody } from '../adapters/read-body.js'
 
 export interface PostbackHandlerOptions {
   readonly receiver: Receiver
-  readonly logger: Logger
+  /** The limited log: callers cause these lines. */
+  readonly traffic: Logger
   readonly countRefused: (cause: RefusalCause) => void
   /** True from the moment the server was told to stop. */
   readonly isClosing: () => boolean
@@ -39,7 +40,7 @@ export function refusalOf(request: IncomingMessage): RefusalCause | null {
 
 /** Makes the handler of everything that is a postback's path. */
 export function createPostbackHandler(options: PostbackHandlerOptions): PostbackHandler {
-  const { receiver, logger, countRefused, isClosing } = options
+  const { receiver, traffic, countRefused, isClosing } = options
 
   const send = (response: ServerResponse, status: number, body: string, headers: object): void => {
     if (response.destroyed) return
@@ -53,7 +54,7 @@ export function createPostbackHandler(options: PostbackHandlerOptions): Postback
   }
   const refuse = (response: ServerResponse, cause: RefusalCause, status: number, body: string): void => {
     countRefused(cause)
-    logger.warn({ cause, status }, 'A call was turned away before the receiver.')
+    traffic.warn({ cause, status }, 'A call was turned away before the receiver.')
     send(response, status, body, { connection: 'close' })
   }
 
@@ -83,7 +84,7 @@ export function createPostbackHandler(options: PostbackHandlerOptions): Postback
       send(response, answer.status, answer.body, { ...answer.headers, ...close })
     } catch (error) {
       // The receiver answers for itself; what gets here is a bug, and the network has to send again.
-      logger.error({ error: error instanceof Error ? error.stack : String(error) }, 'The receiver failed.')
+      traffic.error({ error: error instanceof Error ? error.stack : String(error) }, 'The receiver failed.')
       send(response, 500, 'ERROR', {})
     }
   }

@@ -4,12 +4,14 @@
  *
  * @module
  */
+import { readBody } from '../adapters/read-body.js'
 import { idFault, type IdFault } from '../ids.js'
 import type { Page } from '../ledger/store.js'
 import { MAX_AMOUNT_MINOR, parseMinor } from '../money.js'
 import type { AdminCall } from './admin-context.js'
-import { badRequest } from './api-error.js'
+import { badRequest, BodyTooLarge } from './api-error.js'
 
+const MAX_BODY_BYTES = 64 * 1024
 const MAX_LIMIT = 500
 const DEFAULT_LIMIT = 50
 
@@ -19,6 +21,27 @@ const FAULTS: Readonly<Record<IdFault, string>> = {
   too_long: 'is longer than 255 bytes',
   control_character: 'holds a control character',
   unexpanded_macro: 'is a macro that was not filled in',
+}
+
+const DOT_SEGMENT = /^(\.|%2e){1,2}$/i
+
+/**
+ * Refuses a target that a URL reader makes another path of: `..` and `.` (percent-encoded too), `\` and `#`. Routes
+ * are found by the path after that and ids are read from the path before it, so the two must not differ.
+ */
+export function checkTarget(target: string | null): void {
+  if (target === null) return
+  const path = target.split('?', 1)[0] ?? ''
+  if (!path.startsWith('/') || /[\\#]/.test(path)) {
+    throw badRequest('The path', 'is not percent-encoded', 'Encode each id with encodeURIComponent.')
+  }
+  if (path.split('/').some((segment) => DOT_SEGMENT.test(segment))) {
+    throw badRequest(
+      'The path',
+      'has "." or ".." as a segment',
+      'Ids of this form cannot be sent in a path; use the command line for them.',
+    )
+  }
 }
 
 /**
@@ -66,17 +89,32 @@ export function single(query: Readonly<Record<string, string[]>>, name: string):
   return values[0]
 }
 
+/** The shape of a list's cursors. Stores answer a foreign one differently, some by starting over without a word. */
+export type CursorShape = 'uuid' | 'number' | 'id'
+
+const CURSORS: Readonly<Record<CursorShape, (text: string) => boolean>> = {
+  uuid: (text) => UUID.test(text),
+  number: (text) => /^(0|[1-9]\d{0,17})$/.test(text),
+  // A publisher's table may hold ids that no network could send; its pages are turned all the same.
+  id: (text) => !['empty', 'too_long', 'control_character'].includes(idFault(text) ?? ''),
+}
+
+export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
 /** `limit` and `cursor`. */
-export function readPage(query: Readonly<Record<string, string[]>>): Page {
+export function readPage(query: Readonly<Record<string, string[]>>, shape: CursorShape): Page {
   const limit = single(query, 'limit')
   const cursor = single(query, 'cursor')
   if (limit !== undefined && (!/^[1-9]\d{0,2}$/.test(limit) || Number(limit) > MAX_LIMIT)) {
     throw badRequest('limit', `must be a whole number from 1 to ${MAX_LIMIT}`)
   }
-  if (cursor !== undefined && (cursor === '' || cursor.length > 2000)) {
+  if (cursor !== undefined && !CURSORS[shape](cursor)) {
     throw badRequest('cursor', 'must be the nextCursor of an earlier answer')
   }
-  return { limit: limit === undefined ? DEFAULT_LIMIT : Number(limit), cursor: cursor ?? null }
+  return {
+    limit: limit === undefined ? DEFAULT_LIMIT : Number(limit),
+    cursor: (shape === 'uuid' ? cursor?.toLowerCase() : cursor) ?? null,
+  }
 }
 
 /** `true` or `false`, as query text or JSON. */
@@ -87,13 +125,23 @@ export function readBoolean(value: unknown, name: string): boolean | undefined {
   throw badRequest(name, 'must be true or false')
 }
 
-const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i
+const RFC_3339 = /^(\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i
+
+/** `Date` reads the 30th of February as the 2nd of March; a filter must not. */
+function readRfc3339(text: string): Date | null {
+  const [, year, month, day] = RFC_3339.exec(text) ?? []
+  if (day === undefined) return null
+  const midnight = new Date(`${year ?? ''}-${month ?? ''}-${day}T00:00:00Z`)
+  if (Number.isNaN(midnight.getTime()) || midnight.getUTCDate() !== Number(day)) return null
+  const time = new Date(text)
+  return Number.isNaN(time.getTime()) ? null : time
+}
 
 /** A time by RFC 3339, with its zone. */
 export function readTime(value: unknown, name: string): Date | undefined {
   if (value === undefined) return undefined
-  const time = typeof value === 'string' && RFC_3339.test(value) ? new Date(value) : null
-  if (time === null || Number.isNaN(time.getTime())) {
+  const time = typeof value === 'string' ? readRfc3339(value) : null
+  if (time === null) {
     throw badRequest(name, 'must be a time such as 2026-05-01T00:00:00.000Z')
   }
   return time
@@ -128,7 +176,7 @@ export async function readJson(
   call: AdminCall,
   allowed: readonly string[],
 ): Promise<Readonly<Record<string, unknown>>> {
-  const text = await call.req.text()
+  const text = await readText(call)
   let value: unknown
   try {
     value = text.trim() === '' ? {} : JSON.parse(text)
@@ -136,6 +184,25 @@ export async function readJson(
     throw badRequest('The body', 'is no JSON')
   }
   return checkedObject(value, 'The body', allowed)
+}
+
+/** The body as text; read from the socket, so that what is too large is never held. */
+async function readText({ env: { incoming }, req }: AdminCall): Promise<string> {
+  const body =
+    incoming === undefined
+      ? new Uint8Array(await req.arrayBuffer())
+      : await readBody(incoming, MAX_BODY_BYTES)
+  if (body === 'aborted') throw badRequest('The body', 'ended before all of it was sent')
+  if (body === 'too_large' || body.length > MAX_BODY_BYTES) {
+    throw new BodyTooLarge('bad_request', 'The body is larger than 64 KiB.', {
+      hint: 'Split the request into smaller ones.',
+    })
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body)
+  } catch {
+    throw badRequest('The body', 'is no UTF-8 text')
+  }
 }
 
 /** A JSON object without other keys than the allowed ones. */

@@ -5,18 +5,21 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RequestListener } from 'node:http'
-import { getRequestListener } from '@hono/node-server'
+import { PaidonceError } from '../errors.js'
 import type { LedgerStore, StoreFinding } from '../ledger/store.js'
 import { createReceiver } from '../receiver/create-receiver.js'
 import type { Receiver, ReceiverOptions } from '../receiver/types.js'
 import { createAdminApi } from './admin-api.js'
+import { adminFindings } from './admin-findings.js'
+import { createAdminListener } from './admin-listener.js'
 import { resolveAdminNetworks } from './admin-networks.js'
-import { claimAdminToken } from './admin-token.js'
+import { claimAdminToken, type AdminToken, type AdminTokenOrigin } from './admin-token.js'
 import { createAuditRunner } from './audit-runner.js'
 import { createEventLog } from './event-log.js'
 import { dispatch } from './dispatch.js'
 import { listenHttp } from './http-server.js'
 import { checkLedgerId, readLedgerId } from './ledger-id.js'
+import { knownSecrets } from './known-secrets.js'
 import { createLogger, type Logger } from './logger.js'
 import { createMetrics, type Metrics } from './metrics.js'
 import { openStore } from './open-store.js'
@@ -24,6 +27,8 @@ import { createPostbackHandler, type PostbackHandler } from './postback-handler.
 import { startPruning } from './prune-inbox.js'
 import { createReadiness } from './readiness.js'
 import type { Settings } from './settings.js'
+import { createStoreErrorLog } from './store-error-log.js'
+import { createTrafficLog } from './traffic-log.js'
 
 export interface StartServerOptions {
   readonly logger?: Logger
@@ -46,6 +51,7 @@ export interface RunningServer {
   readonly adminUrl: string
   /** The admin token where it was generated just now, to be shown once; else null. */
   readonly adminToken: string | null
+  readonly adminTokenOrigin: AdminTokenOrigin
   readonly ledgerId: string | null
   readonly receiver: Receiver
   readonly store: LedgerStore
@@ -84,35 +90,47 @@ async function start(settings: Settings, options: StartServerOptions, undo: Undo
   const store = options.store ?? (await openStore(settings))
   undo.push(() => store.close())
 
-  let depth = (): number => 0
-  const metrics = createMetrics({ networkNames: [...networks.keys()], queueDepth: () => depth() })
+  const traffic = createTrafficLog(logger, { secrets: knownSecrets(settings) })
+  let status: Receiver['status'] | null = null
+  const metrics = createMetrics({
+    networkNames: [...networks.keys()],
+    queueDepth: () => status?.().pending ?? 0,
+    inbox: () => status?.().inbox ?? { suppressed: 0, lost: 0 },
+  })
   const makeReceiver = options.makeReceiver ?? createReceiver
-  const receiver = makeReceiver(receiverOptions(settings, store, metrics, logger))
-  depth = () => receiver.status().pending
+  const receiver = makeReceiver(receiverOptions(settings, store, metrics, traffic))
+  status = () => receiver.status()
   undo.push(() => receiver.close())
 
   // Asked before the schema is touched as well: a wrong database is none of ours to migrate.
   if (settings.ledgerId !== null) checkLedgerId(settings.ledgerId, await readLedgerId(store))
-  logWarnings(await receiver.start(), logger)
+  logWarnings([...(await receiver.start()), ...adminFindings(settings)], logger)
   const ledgerId = await readLedgerId(store)
   checkLedgerId(settings.ledgerId, ledgerId)
-  const token = await claimAdminToken(store, settings.adminToken)
 
+  // Claimed once the ports are bound: a start that fails on one would take the token with it.
+  let token: AdminToken | null = null
+  const accepts = (presented: string): boolean => {
+    if (token !== null) return token.accepts(presented)
+    throw new PaidonceError('overloaded', 'The server is starting.', { hint: 'Send the request again.' })
+  }
   let closing = false
   const isClosing = (): boolean => closing
   const readiness = createReadiness(store, isClosing)
   const audit = createAuditRunner(store, logger)
-  const context = { store, receiver, networks, token, metrics, readiness, audit, ledgerId, logger }
-  const serveAdmin = getRequestListener(createAdminApi(context).fetch, { overrideGlobalObjects: false })
-  const admin: RequestListener = (request, response) => void serveAdmin(request, response)
+  const shared = { store, receiver, networks, metrics, readiness, audit, ledgerId, logger, traffic }
+  const admin = createAdminListener(createAdminApi({ ...shared, token: { accepts } }))
   const countRefused = metrics.countRefused.bind(metrics)
-  const postback = createPostbackHandler({ receiver, logger, countRefused, isClosing })
-  const servers = await listen(settings, { postback, admin, isClosing, logger, metrics }, undo)
+  const postback = createPostbackHandler({ receiver, traffic, countRefused, isClosing })
+  const servers = await listen(settings, { postback, admin, isClosing, traffic, metrics }, undo)
+  token = await claimAdminToken(store, settings.adminToken)
+  const { generated, origin } = token
 
   const stopPruning = startPruning(store, settings.inbox, logger)
   undo.push(stopPruning)
   const facts = { url: servers.url, adminUrl: servers.adminUrl, ledgerId }
   logger.info({ ...facts, store: store.dialect, networks: receiver.networkNames }, 'Listening.')
+  if (origin === 'kept') logger.info({}, TOKEN_KEPT)
 
   const stop = async (delaySeconds: number): Promise<void> => {
     closing = true
@@ -124,12 +142,16 @@ async function start(settings: Settings, options: StartServerOptions, undo: Undo
   let stopped: Promise<void> | null = null
   return {
     ...facts,
-    adminToken: token.generated,
+    adminToken: generated,
+    adminTokenOrigin: origin,
     receiver,
     store,
     close: ({ delaySeconds = settings.shutdownDelay } = {}) => (stopped ??= stop(delaySeconds)),
   }
 }
+
+const TOKEN_KEPT =
+  'The admin token is as printed at the first start; to set another one, set PAIDONCE_ADMIN_TOKEN.'
 
 /** What the store can live with and the operator should know; a refusal has stopped the start before. */
 function logWarnings(findings: readonly StoreFinding[], logger: Logger): void {
@@ -142,9 +164,9 @@ function receiverOptions(
   settings: Settings,
   store: LedgerStore,
   metrics: Metrics,
-  logger: Logger,
+  traffic: Logger,
 ): ReceiverOptions {
-  const log = createEventLog(logger)
+  const log = createEventLog(traffic)
   return {
     store,
     networks: settings.networks,
@@ -156,8 +178,9 @@ function receiverOptions(
         metrics.observeGroup(size)
       },
       onBug: (error) => {
-        logger.error({ error: error instanceof Error ? error.stack : String(error) }, 'A group failed.')
+        traffic.error({ error: error instanceof Error ? error.stack : String(error) }, 'A group failed.')
       },
+      onStoreError: createStoreErrorLog(traffic),
     },
     observe: (event) => {
       metrics.observe(event)
@@ -170,7 +193,7 @@ interface Listeners {
   readonly postback: PostbackHandler
   readonly admin: RequestListener
   readonly isClosing: () => boolean
-  readonly logger: Logger
+  readonly traffic: Logger
   readonly metrics: Metrics
 }
 
@@ -181,10 +204,10 @@ async function listen(
   undo: Undo,
 ): Promise<{ readonly url: string; readonly adminUrl: string }> {
   const { host, port, adminPort } = settings
-  const { logger, metrics, admin, isClosing } = listeners
+  const { traffic, metrics, admin, isClosing } = listeners
   const extraPaths = new Set(Object.values(settings.networks).flatMap(({ paths = [] }) => paths))
   const servesAdmin = adminPort === null || (adminPort === port && port !== 0)
-  const shared = { host, logger, countLost: metrics.countLost.bind(metrics) }
+  const shared = { host, traffic, countLost: metrics.countLost.bind(metrics) }
 
   const main = await listenHttp(dispatch({ ...listeners, extraPaths, servesAdmin }), {
     ...shared,

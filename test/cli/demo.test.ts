@@ -172,6 +172,47 @@ describe('the demo', () => {
     expect((await adjust('--key', 'k2', '--amount', '-6', '--overdraw')).code).toBe(0)
   })
 
+  it('tells of a send that booked nothing by its exit status', async () => {
+    const nobody = ['send', '--network', 'demo', '--user', 'nobody-else', '--amount', '1', '--to', origin()]
+    const { code, stdout } = await cli(folder.path, nobody, { PAIDONCE_ADMIN_TOKEN: announcedToken() })
+    expect(stdout).toContain('0 credit rows')
+    expect(code).toBe(1)
+  })
+
+  it('tells how many rejected calls were not looked at, and runs them where they are named', async () => {
+    const forged = announcedUrl().replace('reward=315', 'reward=9998')
+    await run('replay', forged, '--copies', '2')
+    const plain = await run('inbox', 'reprocess', '--network', 'demo')
+    expect(plain.stderr).toMatch(/\d+ rejected calls were not looked at: --outcome bad_signature/)
+    expect(plain.stderr).toMatch(/repeat the command with --apply/)
+    const json = await run('inbox', 'reprocess', '--json')
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      notLookedAt: { bad_signature: expect.any(Number) as number },
+    })
+    const named = await run('inbox', 'reprocess', '--outcome', 'bad_signature', '--json')
+    expect(JSON.parse(named.stdout)).toMatchObject({
+      counts: { bad_signature: expect.any(Number) as number },
+    })
+    expect(named.stderr).not.toContain('not looked at')
+  })
+
+  it('names the transaction where it shows only some of its calls', async () => {
+    const many = [
+      'send',
+      '--network',
+      'demo',
+      '--user',
+      'demo-user',
+      '--amount',
+      '1',
+      '--transaction',
+      "it's",
+    ]
+    await run(...many, '--copies', '12', '--to', origin())
+    const { stderr } = await run('explain', "it's")
+    expect(stderr).toContain("paidonce inbox list --network demo --transaction 'it'\\''s'")
+  })
+
   it('finds nothing to say in an audit and can be reached', async () => {
     const audit = await run('audit', '--json')
     expect(JSON.parse(audit.stdout)).toMatchObject({ counts: { error: 0, warning: 0 } })

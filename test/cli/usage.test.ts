@@ -106,7 +106,7 @@ describe('init', () => {
 
   it('does not know a profile that is not in the catalogue', async () => {
     const { code, stderr } = await cli(folder.path, ['init', '--network', 'n', '--profile', 'sharklo'])
-    expect(code).toBe(1)
+    expect(code).toBe(2)
     expect(stderr).toContain('sharklio')
   })
 })

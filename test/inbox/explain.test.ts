@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { explainReason, explainTransaction } from '../../src/inbox/explain.js'
 import type { Postback } from '../../src/ledger/store.js'
@@ -5,6 +6,13 @@ import { OUTCOMES } from '../../src/outcome.js'
 import { memoryStore, type MemoryStore } from '../../src/stores/memory/index.js'
 import { makeClaim, nextPostbackId, rowOf } from '../../src/testing/claims.js'
 import { settleOne } from '../../src/testing/suite-steps.js'
+
+/** Every reason that the reference page lists. */
+function allAdvice(): { readonly advice: string }[] {
+  const page = readFileSync(new URL('../../docs/reference/reasons.md', import.meta.url), 'utf8')
+  const codes = [...page.matchAll(/^\| `([a-z_]+)`/gm)].map(([, code = '']) => code)
+  return codes.map((code) => ({ advice: explainReason(code) }))
+}
 
 async function ledger(): Promise<MemoryStore> {
   const store = memoryStore({ now: () => new Date('2026-01-02T03:04:05.678Z') })
@@ -143,6 +151,32 @@ describe('explainReason', () => {
     expect(explainReason('transaction_id_unexpanded_macro: {tx}')).toContain('macro')
     expect(explainReason('too_many_decimals')).toContain('rounding')
     expect(explainReason('balance_limit')).toContain('adjust')
+  })
+
+  it('names the command that runs a call again, so that it books', () => {
+    const bySituation = {
+      signature_mismatch: '--outcome bad_signature',
+      token_mismatch: '--outcome bad_signature',
+      bad_signature: '--outcome bad_signature',
+      signature_not_readable: '--outcome bad_signature',
+      ip_not_allowed: '--outcome ip_not_allowed',
+      unknown_user: '--outcome unknown_user',
+      held: '--outcome held',
+      balance_limit: '--outcome held',
+      overloaded: '--outcome overloaded',
+      deadline: '--outcome overloaded',
+      failed: '--outcome failed',
+      commit_unknown: '--outcome failed',
+      too_many_decimals: '--outcome malformed',
+    }
+    for (const [reason, filter] of Object.entries(bySituation)) {
+      expect(explainReason(reason)).toMatch(new RegExp(`"paidonce inbox reprocess ${filter}[^"]* --apply"`))
+    }
+    for (const { advice } of allAdvice()) {
+      for (const [command] of advice.matchAll(/"paidonce inbox reprocess[^"]*"/g)) {
+        expect(command).toContain('--apply')
+      }
+    }
   })
 
   it('does not guess', () => {

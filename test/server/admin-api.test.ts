@@ -224,6 +224,51 @@ describe('the inbox', () => {
     expect(JSON.stringify(detail)).not.toContain(SECRET)
   })
 
+  describe.each(['form', 'json', 'query', 'header'] as const)(
+    'of a network that sends its secret by %s',
+    (place) => {
+      it.each(['s3cret-of-acme', 'a wrong/one'])('hides %j', async (pass) => {
+        const at = (name: string): object => ({ [place === 'json' ? 'json' : 'form']: name })
+        const signature = { [place]: place === 'json' ? 'auth.code' : 'Acme-Code' }
+        const profile = {
+          id: 'acme',
+          methods: ['POST'],
+          fields: { transactionId: at('tx'), user: at('user'), amount: at('reward'), signature },
+          signature: { token: 'secret' },
+          entry: [{ when: {}, is: 'credit' }],
+        }
+        const server = await run({ networks: { acme: { profile, secret: 's3cret-of-acme' } } })
+        const form = new URLSearchParams({ tx: 't1', user: 'u1', reward: '1' })
+        if (place === 'form') form.set('Acme-Code', pass)
+        const json = JSON.stringify({ tx: 't1', user: 'u1', reward: '1', auth: { code: pass } })
+        const query = place === 'query' ? `?${new URLSearchParams({ 'Acme-Code': pass }).toString()}` : ''
+        const answer = await fetch(`${server.url}/postback/acme${query}`, {
+          method: 'POST',
+          body: place === 'json' ? json : form.toString(),
+          headers: {
+            'content-type': place === 'json' ? 'application/json' : 'application/x-www-form-urlencoded',
+            ...(place === 'header' ? { 'acme-code': pass } : {}),
+          },
+        })
+        expect(answer.status).toBe(pass === 's3cret-of-acme' ? 500 : 403)
+        const list = async (): Promise<readonly { id: string }[]> =>
+          (await server.api('GET', '/api/v1/postbacks')).json.items
+        await expect.poll(async () => (await list()).length).toBe(1)
+        const shown = [
+          await server.api('GET', '/api/v1/postbacks'),
+          await server.api('GET', `/api/v1/postbacks/${(await list())[0]?.id ?? ''}`),
+        ].map((page) => JSON.stringify(page.json))
+        expect(shown[1]).toContain('t1')
+        expect(shown[1]).toContain('***')
+        for (const text of [...shown, JSON.stringify(server.log)]) {
+          expect(text).not.toContain(pass)
+          expect(text).not.toContain(encodeURIComponent(pass))
+          expect(text).not.toContain('a+wrong')
+        }
+      })
+    },
+  )
+
   it('closes an open call, and runs kept ones again only when told to', async () => {
     const server = await run()
     await fetch(`${server.url}/postback/demo?${signed('t3', 'late', '5')}`)
@@ -296,7 +341,7 @@ describe('the inbox', () => {
       })
     expect((await post('{')).status).toBe(400)
     expect((await post('[]')).status).toBe(400)
-    expect((await post(JSON.stringify({ filter: {}, x: 'y'.repeat(70_000) }))).status).toBe(400)
+    expect((await post(JSON.stringify({ filter: {}, x: 'y'.repeat(70_000) }))).status).toBe(413)
   })
 
   it.each(['00000000-0000-7000-8000-000000000000', 'nothing', '1'])('knows no postback %s', async (id) => {

@@ -3,16 +3,20 @@
  *
  * @module
  */
-import type { StoreFinding } from '../../ledger/store.js'
-import { redactDatabaseUrl } from '../../server/database-url.js'
+import type { LedgerStore, StoreFinding } from '../../ledger/store.js'
+import { PaidonceError } from '../../errors.js'
+import type { LoadedSettings } from '../../server/config.js'
+import { adminFindings } from '../../server/admin-findings.js'
 import { openStore } from '../../server/open-store.js'
 import type { Settings } from '../../server/settings.js'
-import { readSettings, refuseMissingFile, type CommandRun, type GlobalOptions } from '../context.js'
+import { withoutPassword } from '../check-flags.js'
+import { refuseMissingFile, refuseOtherLedger, type CommandRun, type GlobalOptions } from '../context.js'
+import { judgeSettings, type JudgedSettings } from '../doctor-settings.js'
 import { failureOf, EXIT } from '../failure.js'
 import { networkFindings } from '../network-findings.js'
 import { probeNetworks } from '../probe.js'
 import type { Output } from '../output.js'
-import { alignTable, visible } from '../table.js'
+import { alignTable, visible, type Column } from '../table.js'
 
 export interface DoctorOptions extends GlobalOptions {
   readonly url?: string
@@ -20,28 +24,34 @@ export interface DoctorOptions extends GlobalOptions {
 
 export const doctor: CommandRun<DoctorOptions> = async (context, { url }) => {
   const { out } = context
-  const { settings, origins } = await readSettings(context)
-  const findings = [
-    ...configFindings(settings),
-    ...(await databaseFindings(settings)),
-    ...Object.keys(settings.networks).flatMap((name) => networkFindings(settings, name)),
-    ...(url === undefined ? [] : await probeNetworks(settings, url)),
-  ]
-  const rows = settingRows(settings, origins)
+  const judged = await judgeSettings(context)
+  const findings = [...judged.findings, ...(await findingsOf(judged, url))]
+  const rows = judged.loaded === null ? [] : settingRows(judged.loaded, judged.missing)
   if (out.json) out.printJson({ settings: rows, findings })
   else {
-    out.print(
-      alignTable(rows, [
-        { title: 'SETTING', value: (row) => row.key },
-        { title: 'VALUE', value: (row) => row.value },
-        { title: 'FROM', value: (row) => row.origin },
-      ]),
-    )
-    out.print('')
+    if (rows.length > 0) out.print(`${alignTable(rows, COLUMNS)}\n`)
     for (const finding of findings) printFinding(out, finding)
     if (url === undefined) out.note('Reachability was not checked: give the public address with --url.')
   }
   return findings.some(({ severity }) => severity === 'refuse') ? EXIT.found : EXIT.fine
+}
+
+async function findingsOf(
+  { loaded, missing }: JudgedSettings,
+  url: string | undefined,
+): Promise<readonly StoreFinding[]> {
+  if (loaded === null) return []
+  const { settings } = loaded
+  return [
+    ...configFindings(settings),
+    ...adminFindings(settings),
+    ...(await databaseFindings(settings)),
+    ...Object.keys(settings.networks)
+      .flatMap((name) => networkFindings(settings, name))
+      // A network is not fine while something else stands for its secret.
+      .filter(({ check, severity }) => severity !== 'ok' || !missing.has(`${check}.secret`)),
+    ...(url === undefined ? [] : await probeNetworks(settings, url)),
+  ]
 }
 
 function printFinding(out: Output, { severity, check, message, cure }: StoreFinding): void {
@@ -56,8 +66,17 @@ interface SettingRow {
   readonly origin: string
 }
 
-function settingRows(settings: Settings, origins: Readonly<Record<string, string>>): SettingRow[] {
-  return Object.entries(origins).map(([key, origin]) => ({ key, value: shownValue(settings, key), origin }))
+const COLUMNS: readonly Column<SettingRow>[] = [
+  { title: 'SETTING', value: (row) => row.key },
+  { title: 'VALUE', value: (row) => row.value },
+  { title: 'FROM', value: (row) => row.origin },
+]
+
+function settingRows({ settings, origins }: LoadedSettings, missing: ReadonlySet<string>): SettingRow[] {
+  return Object.entries(origins).map(([key, origin]) => {
+    const value = missing.has(key) ? '(missing)' : shownValue(settings, key)
+    return { key, value, origin }
+  })
 }
 
 /** Secrets are shown as being there, and never as what they are. */
@@ -69,7 +88,7 @@ function shownValue(settings: Settings, key: string): string {
     return typeof network.profile === 'string' ? `profile ${network.profile}` : 'an inline profile'
   }
   if (key === 'adminToken') return settings.adminToken === null ? '(generated at the first start)' : '(set)'
-  if (key === 'database') return redactDatabaseUrl(settings.database)
+  if (key === 'database') return withoutPassword(settings.database)
   const value: unknown = settings[key as keyof Settings]
   if (value === null || value === undefined) return '-'
   return typeof value === 'string' ? value : JSON.stringify(value)
@@ -105,13 +124,28 @@ async function databaseFindings(settings: Settings): Promise<readonly StoreFindi
       const asked = Date.now()
       const clock = await store.ping()
       const answered = Date.now()
-      return [...(await store.inspect()), judgeDatabaseClock(clock.getTime(), asked, answered)]
+      return [
+        ...(await ledgerFindings(settings, store)),
+        ...(await store.inspect()),
+        judgeDatabaseClock(clock.getTime(), asked, answered),
+      ]
     } finally {
       await store.close()
     }
   } catch (error) {
     const { message, hint } = failureOf(error)
     return [{ check: 'database', severity: 'refuse', message, cure: hint }]
+  }
+}
+
+/** Whether this is the database that `ledgerId` names. */
+async function ledgerFindings(settings: Settings, store: LedgerStore): Promise<StoreFinding[]> {
+  try {
+    await refuseOtherLedger(settings, store)
+    return []
+  } catch (error) {
+    if (!(error instanceof PaidonceError)) throw error
+    return [{ check: 'ledgerId', severity: 'refuse', message: error.message, cure: error.hint ?? null }]
   }
 }
 

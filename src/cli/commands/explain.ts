@@ -13,7 +13,9 @@ import type { Settings } from '../../server/settings.js'
 import { readSettings, withStore, type CommandRun, type GlobalOptions } from '../context.js'
 import { EXIT, usageError } from '../failure.js'
 import { idSpacesOf } from '../network-tools.js'
+import { refuseUnknownNetworks } from '../known-networks.js'
 import type { Output } from '../output.js'
+import { shellWord } from '../shell-word.js'
 import { alignTable } from '../table.js'
 
 export interface ExplainOptions extends GlobalOptions {
@@ -43,6 +45,7 @@ export const explain: CommandRun<ExplainOptions> = async (context, options, [tra
   }
   const { settings } = await readSettings(context)
   return withStore(settings, async (store) => {
+    await refuseUnknownNetworks(store, settings, options.network === undefined ? [] : [options.network])
     const explained =
       user === undefined
         ? await explainOne(store, settings, transactionId ?? '', options)
@@ -184,7 +187,7 @@ function printExplained(out: Output, item: Explained, scale: number, brief: bool
     )
     if (item.postbacks.length > SHOWN_CALLS) {
       out.note(
-        `The newest ${SHOWN_CALLS} calls of ${item.postbacks.length}; all with "paidonce inbox list --transaction".`,
+        `The newest ${SHOWN_CALLS} calls of ${item.postbacks.length}; all with "paidonce inbox list --network ${shellWord(item.network)} --transaction ${shellWord(item.transactionId)}".`,
       )
     }
   }

@@ -5,7 +5,7 @@
  */
 import { PaidonceError } from '../../errors.js'
 import { explainReason } from '../../inbox/explain.js'
-import { redactHeaders, redactText, redactUrl } from '../../inbox/redact.js'
+import { redactBody, redactHeaders, redactUrl } from '../../inbox/redact.js'
 import type { Postback, PostbackFilter } from '../../ledger/store.js'
 import { formatMinor } from '../../money.js'
 import type { Outcome } from '../../outcome.js'
@@ -13,7 +13,9 @@ import { resolveAdminNetworks } from '../../server/admin-networks.js'
 import { postbackDetail, postbackView } from '../../server/api-views.js'
 import { openReceiver } from '../open-receiver.js'
 import { readSettings, withStore, type CommandRun, type GlobalOptions } from '../context.js'
+import { COUNT_LIMIT, countRejected } from '../count-rejected.js'
 import { EXIT } from '../failure.js'
+import { refuseUnknownNetworks } from '../known-networks.js'
 import { alignPairs, alignTable, type Column } from '../table.js'
 
 export interface InboxFilterOptions extends GlobalOptions {
@@ -36,6 +38,7 @@ export const inboxList: CommandRun<InboxListOptions> = async (context, options) 
   const { out } = context
   const { settings } = await readSettings(context)
   return withStore(settings, async (store) => {
+    await refuseUnknownNetworks(store, settings, options.network ?? [])
     const page = { limit: options.limit, cursor: options.cursor ?? null }
     const { items, nextCursor } = await store.listPostbacks(filterFrom(options), page)
     if (out.json) {
@@ -88,11 +91,14 @@ export const inboxReprocess: CommandRun<InboxReprocessOptions> = async (context,
   const { apply = false } = options
   const { settings } = await readSettings(context)
   return withStore(settings, async (store) => {
+    await refuseUnknownNetworks(store, settings, options.network ?? [])
     const receiver = openReceiver(store, settings)
     try {
       await receiver.start()
-      const result = await receiver.reprocess(filterFrom(options), !apply)
-      if (out.json) out.printJson({ dryRun: !apply, ...result })
+      const filter = filterFrom(options)
+      const result = await receiver.reprocess(filter, !apply)
+      const notLookedAt = isPlain(filter) ? await countRejected(store, filter) : {}
+      if (out.json) out.printJson({ dryRun: !apply, ...result, notLookedAt })
       else {
         const counts = Object.entries(result.counts)
         if (counts.length === 0) out.note('No kept call fits.')
@@ -103,6 +109,7 @@ export const inboxReprocess: CommandRun<InboxReprocessOptions> = async (context,
               { title: 'CALLS', value: ([, count]) => String(count), right: true },
             ]),
           )
+        for (const [outcome, count] of Object.entries(notLookedAt)) out.note(notLookedAtNote(outcome, count))
         if (!apply && counts.length > 0) out.note('Nothing was booked yet: repeat the command with --apply.')
       }
       return EXIT.fine
@@ -110,6 +117,19 @@ export const inboxReprocess: CommandRun<InboxReprocessOptions> = async (context,
       await receiver.close()
     }
   })
+}
+
+/** Whether only open calls are run again, because nothing says which ones. */
+function isPlain({ outcome, open, transactionId }: PostbackFilter): boolean {
+  return outcome === undefined && open === undefined && transactionId === undefined
+}
+
+function notLookedAtNote(outcome: string, count: number): string {
+  const calls =
+    count === 1
+      ? '1 rejected call was'
+      : `${count >= COUNT_LIMIT ? `At least ${count}` : count} rejected calls were`
+  return `${calls} not looked at: --outcome ${outcome}`
 }
 
 function filterFrom(options: InboxFilterOptions): PostbackFilter {
@@ -152,7 +172,7 @@ function details(row: Postback, scale: number, redact: Redaction): [string, stri
     ['received', row.receivedAt.toISOString()],
     ['call', `${row.method} ${redactUrl(row.url.toString('latin1'), redact)}`],
     ['headers', JSON.stringify(redactHeaders(row.headers, redact))],
-    ['body', redactText(row.body.toString('latin1'), redact)],
+    ['body', redactBody(row.body.toString('utf8'), redact)],
     ['from', row.ip],
     ['verified', row.verified ? 'yes' : 'no'],
     ['transaction', row.transactionId ?? '-'],

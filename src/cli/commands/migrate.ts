@@ -4,7 +4,13 @@
  * @module
  */
 import { openStore } from '../../server/open-store.js'
-import { readSettings, refuseMissingFile, type CommandRun, type GlobalOptions } from '../context.js'
+import {
+  readSettings,
+  refuseMissingFile,
+  refuseOtherLedger,
+  type CommandRun,
+  type GlobalOptions,
+} from '../context.js'
 import { EXIT } from '../failure.js'
 
 export interface MigrateOptions extends GlobalOptions {
@@ -21,8 +27,13 @@ export const migrate: CommandRun<MigrateOptions> = async (context, { dryRun = fa
   const database = dryRun && missing ? 'sqlite::memory:' : settings.database
   const store = await openStore({ ...settings, database, migrate: 'auto' })
   try {
+    // Asked before the schema is touched as well: another ledger is none of ours to migrate.
+    await refuseOtherLedger(settings, store)
     const pending = missing ? await store.migrationSql('all') : await store.migrationSql('pending')
-    if (!dryRun) await store.start()
+    if (!dryRun) {
+      await store.start()
+      await refuseOtherLedger(settings, store)
+    }
     const changed = pending.trim() !== ''
     if (out.json) out.printJson({ dryRun, changed, ...(dryRun ? { sql: pending } : {}) })
     else if (dryRun && changed) out.print(pending.trimEnd())

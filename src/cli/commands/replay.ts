@@ -6,13 +6,14 @@
 import { PaidonceError } from '../../errors.js'
 import type { Settings } from '../../server/settings.js'
 import { readSettings, withStore, type CommandRun, type Context, type GlobalOptions } from '../context.js'
-import { apiAnswers, apiReader, storeReader, type BookingReader } from '../booking-reader.js'
+import { apiReader, apiRefusal, askApi, storeReader, type BookingReader } from '../booking-reader.js'
 import { checkBooking, type BookingCheck } from '../check-booking.js'
 import { EXIT, usageError } from '../failure.js'
 import { fireAtOnce, splitUrl, type HttpCall } from '../http-call.js'
-import { adminOrigin, networkNamed, networkOfTarget, readCall, receiverBase } from '../network-tools.js'
+import { adminAddress, networkNamed, networkOfTarget, readCall, receiverBase } from '../network-tools.js'
 import { readToken } from '../read-token.js'
 import { shotExit } from '../shot-exit.js'
+import { shownUrl } from '../shown-url.js'
 import { refusalNotes, tallyReplies, tallyText, type Tally } from '../tally.js'
 
 export interface ReplayOptions extends GlobalOptions {
@@ -35,6 +36,8 @@ const INBOX_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$
 
 export const replay: CommandRun<ReplayOptions> = async (context, options, [subject = '']) => {
   const { settings } = await readSettings(context)
+  if (options.network !== undefined) networkNamed(settings, options.network)
+  if (options.adminUrl !== undefined) adminAddress(settings, '', options.adminUrl)
   const replayed = INBOX_ID.test(subject)
     ? await fromInbox(settings, subject.toLowerCase(), options)
     : fromUrl(settings, subject, options)
@@ -42,7 +45,8 @@ export const replay: CommandRun<ReplayOptions> = async (context, options, [subje
     options.check === true
       ? await sendAndCheck(context, settings, replayed, options)
       : { tally: tallyReplies(await fireAtOnce(replayed.call, options.copies)), check: null }
-  report(context, replayed, options.copies, tally, check)
+  const url = shownUrl(settings, replayed.network, replayed.call)
+  report(context, { ...replayed, url }, options.copies, tally, check)
   return check?.ok === false ? EXIT.found : shotExit(tally)
 }
 
@@ -121,25 +125,26 @@ async function withReader<T>(
 ): Promise<T> {
   const token = await readToken(context, settings, tokenFile)
   if (token !== null && origin !== null) {
-    const admin = adminUrl ?? (origin === receiverBase(settings) ? adminOrigin(settings) : origin)
-    if (await apiAnswers(admin, token)) {
+    const admin = adminAddress(settings, origin, adminUrl)
+    const status = await askApi(admin, token)
+    if (status === 200) {
       context.out.note(`Checking through the admin API at ${admin}.`)
       return work(apiReader(admin, token, settings.amountScale))
     }
-    context.out.note(`The admin API at ${admin} does not answer with this token; reading the database.`)
+    context.out.note(`${apiRefusal(admin, status)} Reading the database.`)
   }
   return withStore(settings, (store) => work(storeReader(store, settings)))
 }
 
 function report(
   { out }: Context,
-  { call, network }: Replayed,
+  { call, network, url }: Replayed & { readonly url: string },
   copies: number,
   tally: Tally,
   check: BookingCheck | null,
 ): void {
   if (out.json) {
-    out.printJson({ url: call.origin + call.target, method: call.method, network, copies, ...tally, check })
+    out.printJson({ url, method: call.method, network, copies, ...tally, check })
     return
   }
   out.print(tallyText(tally))

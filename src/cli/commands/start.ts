@@ -3,10 +3,9 @@
  *
  * @module
  */
-import { loadSettings } from '../../server/config.js'
 import { startServer, type RunningServer } from '../../server/server.js'
 import type { Settings } from '../../server/settings.js'
-import type { CommandRun, Context, GlobalOptions } from '../context.js'
+import { readSources, type CommandRun, type Context, type GlobalOptions } from '../context.js'
 import { DEMO_NETWORK, DEMO_USER, demoConfig, setUpDemo } from '../demo.js'
 import { EXIT, usageError } from '../failure.js'
 import { describeDemo, describeServer } from '../start-text.js'
@@ -30,17 +29,18 @@ export const start: CommandRun<StartOptions> = async (context, { demo = false })
   return EXIT.fine
 }
 
-async function configuredSettings({ io: { env, cwd }, flags }: Context): Promise<Settings> {
-  const { settings } = await loadSettings({ flags, env, cwd })
+async function configuredSettings(context: Context): Promise<Settings> {
+  const { settings } = await readSources(context)
   if (settings.configFile !== null) return settings
   throw usageError(
-    `No configuration was found in ${cwd}.`,
+    `No configuration was found in ${context.io.cwd}.`,
     'Write one with "paidonce init --network NAME --profile PROFILE", name one with --config, or try the demo with "paidonce start --demo".',
   )
 }
 
-async function demoSettings({ io: { env, cwd }, flags }: Context): Promise<Settings> {
-  const { settings: found } = await loadSettings({ flags, env, cwd })
+async function demoSettings(context: Context): Promise<Settings> {
+  const { cwd } = context.io
+  const { settings: found } = await readSources(context)
   if (found.configFile !== null) {
     throw usageError(
       `The demo makes its own configuration, but ${found.configFile} was found.`,
@@ -48,7 +48,7 @@ async function demoSettings({ io: { env, cwd }, flags }: Context): Promise<Setti
     )
   }
   await setUpDemo(cwd)
-  const { settings } = await loadSettings({ flags, env, cwd, fallback: demoConfig(cwd) })
+  const { settings } = await readSources(context, demoConfig(cwd))
   return settings
 }
 
@@ -74,7 +74,7 @@ async function announce(
   })
   if (out.json)
     out.printJson({ url, adminUrl, adminToken, ledgerId, demo: { user: DEMO_USER, testUrl: signed.url } })
-  else out.print(describeDemo(server, signed.url, settings.adminToken !== null))
+  else out.print(describeDemo(server, signed.url))
 }
 
 /** Resolves at the first signal; a second one ends the process at once. */

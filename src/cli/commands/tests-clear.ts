@@ -9,6 +9,7 @@ import type { Receiver } from '../../receiver/types.js'
 import { openReceiver } from '../open-receiver.js'
 import { readSettings, withStore, type CommandRun, type GlobalOptions } from '../context.js'
 import { EXIT } from '../failure.js'
+import { refuseUnknownNetworks } from '../known-networks.js'
 
 export interface TestsClearOptions extends GlobalOptions {
   readonly network?: string
@@ -61,6 +62,7 @@ export const testsClear: CommandRun<TestsClearOptions> = async (context, { netwo
   const { out } = context
   const { settings } = await readSettings(context)
   const cleared = await withStore(settings, async (store) => {
+    await refuseUnknownNetworks(store, settings, network === null ? [] : [network])
     const receiver = openReceiver(store, settings)
     try {
       await receiver.start()

@@ -4,12 +4,12 @@
  * @module
  */
 import { PaidonceError } from '../../errors.js'
-import { idFault } from '../../ids.js'
 import type { AdjustmentResult, LedgerStore } from '../../ledger/store.js'
 import { formatMinor, MAX_AMOUNT_MINOR, parseMinor } from '../../money.js'
 import { entryView, walletView } from '../../server/api-views.js'
 import { readSettings, withStore, type CommandRun, type GlobalOptions } from '../context.js'
 import { EXIT, usageError } from '../failure.js'
+import { shellWord } from '../shell-word.js'
 import { alignTable } from '../table.js'
 
 export interface WalletsListOptions extends GlobalOptions {
@@ -53,7 +53,7 @@ export const walletsShow: CommandRun<WalletsShowOptions> = async (context, { lim
   const { settings } = await readSettings(context)
   return withStore(settings, async (store) => {
     const wallet = await store.readWallet(user)
-    if (wallet === null) throw unknownUser(user)
+    if (wallet === null) throw unknownUser(user, store.foreignWallets)
     const { items } = await store.listEntries(user, { limit, cursor: null })
     const scale = store.amountScale
     if (out.json) {
@@ -84,13 +84,6 @@ export const walletsShow: CommandRun<WalletsShowOptions> = async (context, { lim
 
 export const walletsCreate: CommandRun<GlobalOptions> = async (context, _, [user = '']) => {
   const { out } = context
-  const fault = idFault(user)
-  if (fault !== null) {
-    throw usageError(
-      `${JSON.stringify(user)} cannot be a user's id: ${fault}.`,
-      'An id is 1 to 255 bytes without control characters, and no macro such as {user_id}.',
-    )
-  }
   const { settings } = await readSettings(context)
   return withStore(settings, async (store) => {
     if (store.foreignWallets) throw foreignWallets()
@@ -177,7 +170,7 @@ function unknownUser(user: string, foreign = false): PaidonceError {
   return new PaidonceError('unknown_user', `There is no wallet for user ${JSON.stringify(user)}.`, {
     hint: foreign
       ? 'The wallets are rows of your own table: the user has to exist there.'
-      : `Make it with "paidonce wallets create ${user}".`,
+      : `Make it with "paidonce wallets create ${shellWord(user)}".`,
   })
 }
 

@@ -15,7 +15,7 @@ export function addEntryRoutes(app: Hono<AdminEnv>, { store }: AdminContext): vo
     const query = readQuery(call, ['cleared', 'limit', 'cursor'])
     const cleared = readBoolean(single(query, 'cleared'), 'cleared')
     const page = await store.listEntries(user, {
-      ...readPage(query),
+      ...readPage(query, 'number'),
       ...(cleared === undefined ? {} : { cleared }),
     })
     // A deleted wallet leaves its entries; only a user without either is unknown.

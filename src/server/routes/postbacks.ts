@@ -17,6 +17,7 @@ import {
   readPage,
   readQuery,
   readReason,
+  UUID,
 } from '../request-values.js'
 
 export function addPostbackRoutes(app: Hono<AdminEnv>, context: AdminContext): void {
@@ -24,7 +25,7 @@ export function addPostbackRoutes(app: Hono<AdminEnv>, context: AdminContext): v
 
   app.get('/api/v1/postbacks', async (call) => {
     const query = readQuery(call, [...FILTER_KEYS, 'limit', 'cursor'])
-    const page = await store.listPostbacks(readFilter(query), readPage(query))
+    const page = await store.listPostbacks(readFilter(query), readPage(query, 'uuid'))
     return call.json({
       items: page.items.map((row) => postbackView(row, context)),
       nextCursor: page.nextCursor,
@@ -63,8 +64,6 @@ export function addPostbackRoutes(app: Hono<AdminEnv>, context: AdminContext): v
     return call.json(postbackDetail(row, context))
   })
 }
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** The databases' uuid columns refuse any other text, which would look like a failure of theirs. */
 function postbackId(id: string): string {

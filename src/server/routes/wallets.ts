@@ -17,7 +17,7 @@ export function addWalletRoutes(app: Hono<AdminEnv>, { store }: AdminContext): v
     if (prefix === '') throw badRequest('prefix', 'is empty')
     const negative = readBoolean(single(query, 'negative'), 'negative')
     const page = await store.listWallets({
-      ...readPage(query),
+      ...readPage(query, 'id'),
       ...(prefix === undefined ? {} : { prefix }),
       ...(negative === undefined ? {} : { negative }),
     })
