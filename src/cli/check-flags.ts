@@ -36,16 +36,8 @@ export function refuseWrongFlags(flags: SettingFlags): void {
 
 /** A value that an option cannot have; addresses are shown without their password. */
 export function wrongValue(flag: string, value: unknown, expected: string): Error {
-  const shown = typeof value === 'string' ? withoutPassword(value) : value
+  const shown = typeof value === 'string' ? redactDatabaseUrl(value) : value
   return usageError(`${flag} is ${JSON.stringify(shown)}; expected ${expected}.`)
-}
-
-/**
- * An address without its password. A password with an unescaped "/" or "#" ends the host as URLs are read, so
- * everything up to the last "@" is hidden.
- */
-export function withoutPassword(url: string): string {
-  return redactDatabaseUrl(url).replace(/^([a-z][a-z0-9+.-]*:\/\/[^:/?#@]*:).*@/i, '$1***@')
 }
 
 /**

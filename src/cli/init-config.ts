@@ -10,7 +10,7 @@ import { checkNetworks } from '../server/config-checks.js'
 import { redactDatabaseUrl } from '../server/database-url.js'
 import { SETTING_RULES } from '../server/setting-rules.js'
 import type { LogLevel, PaidonceConfig } from '../server/settings.js'
-import { withoutPassword, wrongValue } from './check-flags.js'
+import { wrongValue } from './check-flags.js'
 import { usageError } from './failure.js'
 
 /** The options of init that become settings. */
@@ -99,7 +99,7 @@ export function secretVariable({ network, profile, secretEnv }: ConfigChoices): 
 
 /** A password belongs into the environment, not into a file that is committed. */
 function refusePassword(database: string): string {
-  if (redactDatabaseUrl(database) === database && withoutPassword(database) === database) return database
+  if (redactDatabaseUrl(database) === database) return database
   throw usageError(
     '--database holds a password, which init does not write into a file.',
     'Set PAIDONCE_DATABASE_URL for the server, and leave --database out here.',

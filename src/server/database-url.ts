@@ -31,9 +31,12 @@ export function parseDatabaseUrl(url: string): DatabaseTarget {
   )
 }
 
-/** The URL as it may be shown: password and secret-looking parameters replaced by `***`. */
+/**
+ * The URL as it may be shown: password and secret-looking parameters replaced by `***`. A password with an unescaped
+ * "/" or "#" ends the host as URLs are read, so everything up to the last "@" is hidden.
+ */
 export function redactDatabaseUrl(url: string): string {
   return url
-    .replace(/^([a-z]+:\/\/[^/?#]*?:)[^/?#]*(@)/i, '$1***$2')
+    .replace(/^([a-z][a-z0-9+.-]*:(?:\/\/)?[^:/?#@]*:).*@/i, '$1***@')
     .replace(/([?&][^=&#]*(?:pass|secret|token|key)[^=&#]*=)[^&#]*/gi, '$1***')
 }

@@ -99,6 +99,7 @@ describe('database URLs', () => {
       'postgres://u:***@h/d?sslpassword=***&a=b',
     )
     expect(redactDatabaseUrl('mysql://u:a:b@c@h/d')).toBe('mysql://u:***@h/d')
+    expect(redactDatabaseUrl('postgres://app:pa/ss#word@h/d')).toBe('postgres://app:***@h/d')
     const opened = openStore({ ...DEFAULT_SETTINGS, database: 'redis://u:hidden@h' })
     await expect(opened).rejects.toThrow('redis://u:***@h')
   })

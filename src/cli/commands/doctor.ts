@@ -5,11 +5,11 @@
  */
 import type { LedgerStore, StoreFinding } from '../../ledger/store.js'
 import { PaidonceError } from '../../errors.js'
+import { redactDatabaseUrl } from '../../server/database-url.js'
 import type { LoadedSettings } from '../../server/config.js'
 import { adminFindings } from '../../server/admin-findings.js'
 import { openStore } from '../../server/open-store.js'
 import type { Settings } from '../../server/settings.js'
-import { withoutPassword } from '../check-flags.js'
 import { refuseMissingFile, refuseOtherLedger, type CommandRun, type GlobalOptions } from '../context.js'
 import { judgeSettings, type JudgedSettings } from '../doctor-settings.js'
 import { failureOf, EXIT } from '../failure.js'
@@ -88,7 +88,7 @@ function shownValue(settings: Settings, key: string): string {
     return typeof network.profile === 'string' ? `profile ${network.profile}` : 'an inline profile'
   }
   if (key === 'adminToken') return settings.adminToken === null ? '(generated at the first start)' : '(set)'
-  if (key === 'database') return withoutPassword(settings.database)
+  if (key === 'database') return redactDatabaseUrl(settings.database)
   const value: unknown = settings[key as keyof Settings]
   if (value === null || value === undefined) return '-'
   return typeof value === 'string' ? value : JSON.stringify(value)
