@@ -132,6 +132,58 @@ export function inboxSuite({ describe, it }: SuiteRunner, open: OpenSuiteStore):
     )
 
     it(
+      'a resolved row stays closed when its call is run again',
+      onFresh(open, async ({ store }) => {
+        const claim = makeClaim({ transactionId: 't', user: 'ghost' })
+        await settleOne(store, claim)
+        assert.equal(await store.resolvePostback(claim.postbackId, 'the user is gone'), true)
+        assert.equal((await settleOne(store, claim)).outcome, 'unknown_user')
+        const row = await store.readPostback(claim.postbackId)
+        assert.deepEqual([row?.open, row?.resolvedReason], [false, 'the user is gone'])
+        assert.deepEqual((await store.listPostbacks({ open: true }, PAGE)).items, [])
+      }),
+    )
+
+    it(
+      'a transaction is found by its id and by its key, also when its call was pruned',
+      onFresh(open, async ({ store, addWallet }) => {
+        await addWallet('u1')
+        const transactionKey = 'tx9\u001fgoal1'
+        await settleOne(store, makeClaim({ transactionId: 'tx9', transactionKey }))
+        await settleOne(store, makeClaim({ transactionId: 'tx9', transactionKey: 'tx9' }))
+        await settleOne(store, makeClaim({ transactionId: 'tx9', idSpace: 'other' }))
+        await store.prunePostbacks({ verified: true, before: new Date('2027-01-01T00:00:00Z'), limit: 10 })
+        assert.deepEqual((await store.listPostbacks({}, PAGE)).items, [])
+        const keysOf = async (id: string): Promise<string[]> =>
+          (await store.readTransaction('n', id)).map((entry) => entry.transactionKey)
+        assert.deepEqual(await keysOf('tx9'), [transactionKey, 'tx9'])
+        assert.deepEqual(await keysOf(transactionKey), [transactionKey])
+        assert.deepEqual(await keysOf('tx'), [])
+      }),
+    )
+
+    it(
+      'an odd address or method never costs a reward its row',
+      onFresh(open, async ({ store, addWallet }) => {
+        await addWallet('u1')
+        const odd = { ip: `fe80::1%é\u0000${'x'.repeat(300)}`, method: `PÖST${'x'.repeat(300)}` }
+        const claim = makeClaim({ transactionId: 't' })
+        const member = makeMember(claim)
+        const leader = {
+          ...member.leader,
+          row: (settled: Settled): PostbackRow => ({ ...rowOf(claim, settled), ...odd }),
+        }
+        await applyMembers(store, [{ ...member, leader }])
+        const alone = rejected(odd)
+        await store.writePostbacks([alone])
+        for (const id of [claim.postbackId, alone.id]) {
+          const row = await store.readPostback(id)
+          assert.deepEqual([row?.ip, row?.method], [`fe80::1%??${'x'.repeat(54)}`, `P?ST${'x'.repeat(28)}`])
+        }
+      }),
+    )
+
+    it(
       'the answer that really left can be put right',
       onFresh(open, async ({ store, addWallet }) => {
         await addWallet('u1')
@@ -143,12 +195,23 @@ export function inboxSuite({ describe, it }: SuiteRunner, open: OpenSuiteStore):
     )
 
     it(
-      'old rows are pruned in small batches, open ones stay',
+      'old rows are pruned in small batches; what somebody has to decide stays',
       onFresh(open, async ({ store, addWallet }) => {
         await addWallet('u1')
-        for (let n = 0; n < 5; n += 1) await settleOne(store, makeClaim({ transactionId: `t${n}` }))
-        await settleOne(store, makeClaim({ transactionId: 'kept', user: 'ghost' }))
-        await store.writePostbacks([rejected({})])
+        for (let n = 0; n < 3; n += 1) await settleOne(store, makeClaim({ transactionId: `t${n}` }))
+        const changed = makeClaim({ transactionId: 't1', amount: 9_000n, receivedAmount: '9' })
+        assert.equal((await settleOne(store, changed)).outcome, 'conflict')
+        const held = makeClaim({ transactionId: 'h', gate: { kind: 'hold', reason: 'over_limit' } })
+        assert.equal((await settleOne(store, held)).outcome, 'held')
+        // Their networks were told that nothing was delivered: open, and yet nothing was promised.
+        assert.equal(
+          (await settleOne(store, makeClaim({ transactionId: 'g', user: 'ghost' }))).outcome,
+          'unknown_user',
+        )
+        await store.writePostbacks([
+          rejected({}),
+          { ...rejected({}), outcome: 'malformed', verified: true, open: true },
+        ])
         const before = new Date('2027-01-01T00:00:00Z')
         const prune = (verified: boolean, at = before): Promise<number> =>
           store.prunePostbacks({ verified, before: at, limit: 3 })
@@ -156,7 +219,7 @@ export function inboxSuite({ describe, it }: SuiteRunner, open: OpenSuiteStore):
         assert.deepEqual([await prune(true), await prune(true), await prune(true)], [3, 2, 0])
         assert.deepEqual(
           (await store.listPostbacks({}, PAGE)).items.map((row) => row.outcome),
-          ['bad_signature', 'unknown_user'],
+          ['bad_signature', 'held', 'conflict'],
         )
         assert.equal(await prune(false), 1)
       }),

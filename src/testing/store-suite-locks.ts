@@ -84,6 +84,26 @@ export function lockSuite({ describe, it }: SuiteRunner, open: OpenSuiteStore): 
     )
 
     it(
+      "an adjustment waits for its wallet's lock",
+      onFresh(
+        open,
+        withLocks(async ({ store, addWallet, lockWallet }) => {
+          await addWallet('u1')
+          const release = await lockWallet('u1')
+          let done = false
+          const adjusting = store
+            .adjust({ key: 'k', user: 'u1', amount: 5n, reason: 'r', actor: 'a', overdraw: false })
+            .finally(() => (done = true))
+          await new Promise((resolve) => setTimeout(resolve, 300))
+          assert.equal(done, false)
+          await release()
+          assert.equal((await adjusting).kind, 'booked')
+          assert.equal(await balanceOf(store, 'u1'), 5n)
+        }),
+      ),
+    )
+
+    it(
       'a key written and not committed elsewhere fails as "key_busy", and passes once it is rolled back',
       onFresh(open, async ({ store, addWallet, holdKey }) => {
         if (holdKey === undefined) return

@@ -5,22 +5,24 @@
  */
 import { readFileSync } from 'node:fs'
 import type { NetworkSettings } from '../../src/server/settings.js'
-import type { NetworkProfile } from '../../src/postback/profile.js'
 import type { Scheme } from './calls.js'
 
 type Changes = Readonly<Record<string, unknown>>
 
-function profileOf(scheme: Scheme, changes: Changes = {}): NetworkProfile {
+interface PlainProfile extends Changes {
+  readonly fields: Changes
+}
+
+function profileOf(scheme: Scheme): PlainProfile {
   const file = new URL(`../postback/profiles/${scheme}.json`, import.meta.url)
-  // Inline profiles are checked and completed by the server; here they are plain data.
-  return { ...(JSON.parse(readFileSync(file, 'utf8')) as Changes), ...changes } as unknown as NetworkProfile
+  return JSON.parse(readFileSync(file, 'utf8')) as PlainProfile
 }
 
 function rawLike(changes: Changes, fields: Changes = {}): Pick<NetworkSettings, 'profile' | 'secret'> {
-  const profile = profileOf('raw', changes)
+  const plain = profileOf('raw')
   // A template names every parameter; these networks are called by hand.
-  const changed = { ...profile, urlTemplate: null, fields: { ...profile.fields, ...fields } }
-  return { profile: changed as unknown as NetworkProfile, secret: 'rawkey' }
+  const profile = { ...plain, ...changes, urlTemplate: null, fields: { ...plain.fields, ...fields } }
+  return { profile, secret: 'rawkey' }
 }
 
 const inUnit = (unit: string, rate: string): NetworkSettings => ({

@@ -154,6 +154,25 @@ describe("sqlite: the app's own wallet table", () => {
     })
   })
 
+  it('whatever a trigger of its owner does to one user, that claim is refused and the next one is booked', async () => {
+    const trigger = `create table users (id text primary key, coins integer not null);
+create trigger judge before update on users begin
+  select case new.id
+    when 'aborts' then raise(abort, 'blocked')
+    when 'ignores' then raise(ignore)
+    when 'bug' then json_extract('{', '$.a')
+    when 'overflow' then abs(-9223372036854775807 - 1) end;
+end`
+    await onTable(trigger, ['aborts', 'ignores', 'bug', 'overflow', 'good'], async (store) => {
+      await store.start()
+      for (const user of ['aborts', 'ignores', 'bug', 'overflow']) {
+        await expect(settleOne(store, creditOf(user)), user).rejects.toMatchObject({ failure: 'refused' })
+        expect(await store.readTransaction('n', `t-${user}`)).toEqual([])
+      }
+      expect((await settleOne(store, creditOf('good'))).outcome).toBe('credited')
+    })
+  })
+
   it('is refused with decimals, and only warned about where a balance may be NULL', async () => {
     await onTable('create table users (id text primary key, coins integer)', [], async (store, handle) => {
       const decimals = sqliteStore({

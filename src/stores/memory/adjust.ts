@@ -6,14 +6,28 @@
 import { RESERVED_ID_SPACE } from '../../ids.js'
 import { adjustmentEntry, judgeAdjustment } from '../../ledger/adjustment.js'
 import type { Adjustment, AdjustmentResult } from '../../ledger/store.js'
-import { appendEntry, findEntry, outboxRowOf, type MemoryState } from './state.js'
+import { lockWallet } from './lock-wallet.js'
+import { appendEntry, findEntry, outboxRowOf, releaseLocks, type MemoryState } from './state.js'
 
-export function adjustMemory(
+/** As on the databases. */
+const WALLET_WAIT_MS = 3_000
+
+export async function adjustMemory(
   state: MemoryState,
   adjustment: Adjustment,
-  now: Date,
+  now: () => Date,
   outbox: boolean,
-): AdjustmentResult {
+): Promise<AdjustmentResult> {
+  const transaction = {}
+  try {
+    await lockWallet(state, transaction, adjustment.user, Date.now() + WALLET_WAIT_MS)
+    return settle(state, adjustment, now(), outbox)
+  } finally {
+    releaseLocks(state, transaction)
+  }
+}
+
+function settle(state: MemoryState, adjustment: Adjustment, now: Date, outbox: boolean): AdjustmentResult {
   const stored = findEntry(state, {
     idSpace: RESERVED_ID_SPACE,
     transactionKey: adjustment.key,

@@ -18,6 +18,8 @@ import {
 import type { GroupOptions, GroupResult } from '../../ledger/store.js'
 import type { StoredPair } from '../../ledger/types.js'
 import type { UnknownUserPolicy } from '../../ledger/decide.js'
+import { keptRow } from './inbox.js'
+import { lockWallet } from './lock-wallet.js'
 import {
   appendEntry,
   entryLock,
@@ -123,11 +125,8 @@ async function lockWallets(
       continue
     }
     if (!state.wallets.has(user) && unknownUser === 'create') state.wallets.set(user, 0n)
-    while (state.wallets.has(user) && !tryLock(state, transaction, [walletLock(user)])) {
-      if (waitMs === null) break
-      if (Date.now() >= deadline) throw new StoreError('wallet_busy', `The wallet of ${user} stayed locked.`)
-      await lockReleased(state, deadline - Date.now())
-    }
+    if (waitMs !== null) await lockWallet(state, transaction, user, deadline)
+    else if (state.wallets.has(user)) tryLock(state, transaction, [walletLock(user)])
     wallets.set(user, walletState(state, transaction, user))
   }
   return wallets
@@ -163,9 +162,12 @@ function writePlan({ state, now, outbox }: MemoryGroupContext, plan: GroupPlan):
     state.wallets.set(user, (state.wallets.get(user) ?? 0n) + amount)
   }
   for (const row of plan.rows) {
+    const resolvedReason = state.postbacks.get(row.id)?.resolvedReason ?? null
+    // What a person has closed stays closed.
     state.postbacks.set(row.id, {
-      ...row,
-      resolvedReason: state.postbacks.get(row.id)?.resolvedReason ?? null,
+      ...keptRow(row),
+      open: row.open && resolvedReason === null,
+      resolvedReason,
     })
   }
 }

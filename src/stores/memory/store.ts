@@ -16,6 +16,7 @@ import {
   type KeptPostback,
   type MemoryState,
 } from './state.js'
+import { keptRow, pruneMemoryPostbacks, verifiedMemoryAddresses } from './inbox.js'
 import { isOpen, matches, pageOf } from './lists.js'
 
 export interface MemoryStoreOptions extends StoreOptions {
@@ -116,7 +117,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
       state.wallets.set(user, 0n)
       return true
     },
-    adjust: async (adjustment) => adjustMemory(state, adjustment, now(), options.outbox ?? false),
+    adjust: async (adjustment) => adjustMemory(state, adjustment, now, options.outbox ?? false),
     listEntries: async (user, { cleared, ...page }) =>
       pageOf(
         state.ledger
@@ -142,7 +143,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
 
     writePostbacks: async (rows) => {
       for (const row of rows) {
-        if (!state.postbacks.has(row.id)) state.postbacks.set(row.id, { ...row, resolvedReason: null })
+        if (!state.postbacks.has(row.id))
+          state.postbacks.set(row.id, { ...keptRow(row), resolvedReason: null })
       }
     },
     correctAnswers: async (corrections) => {
@@ -170,21 +172,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
       state.postbacks.set(id, { ...row, open: false, resolvedReason: reason })
       return true
     },
-    prunePostbacks: async ({ verified, before, limit }) => {
-      const old = [...state.postbacks.values()]
-        .filter((row) => row.verified === verified && row.receivedAt < before && !isOpen(state, row))
-        .slice(0, limit)
-      for (const row of old) state.postbacks.delete(row.id)
-      return old.length
-    },
-    verifiedAddresses: async (since, limit) => {
-      const pairs = new Map(
-        [...state.postbacks.values()]
-          .filter((row) => row.verified && row.receivedAt >= since)
-          .map(({ network, ip }) => [`${network}\u0000${ip}`, { network, ip }]),
-      )
-      return [...pairs.values()].slice(0, limit)
-    },
+    prunePostbacks: async (prune) => pruneMemoryPostbacks(state, prune),
+    verifiedAddresses: async (since, limit) => verifiedMemoryAddresses(state, since, limit),
 
     claimSetting: async (name, value) => {
       const standing = state.settings.get(name) ?? value

@@ -75,7 +75,7 @@ async function tryAdjust(context: MysqlContext, adjustment: Adjustment): Promise
     const changed = await session.write(changeBalances(wallets, [change]))
     if (wallets.foreign && changed !== 1) {
       throw new StoreError(
-        'retry',
+        'refused',
         `The locked balance of ${JSON.stringify(adjustment.user)} was not changed.`,
       )
     }

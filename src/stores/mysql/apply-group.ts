@@ -177,7 +177,7 @@ async function writePlan(context: MysqlContext, session: Session, plan: GroupPla
     // For our own table the count says nothing (ON DUPLICATE KEY UPDATE); its rows are locked, so they are there.
     if (wallets.foreign && changed !== plan.changes.length) {
       throw new StoreError(
-        'retry',
+        'refused',
         `${changed} of ${plan.changes.length} locked balances were changed; rolled back.`,
       )
     }

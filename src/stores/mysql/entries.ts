@@ -36,24 +36,25 @@ order by ${names.table('ledger')}.id desc limit ${limit + 1}`,
   return { items, nextCursor: rows.length > limit ? (items.at(-1)?.id ?? null) : null }
 }
 
-/** Every entry of a transaction key or of a transaction id, oldest first. */
+/** Every entry of a transaction key or of a transaction id, oldest first: two look-ups, each with its own index. */
 export async function readTransaction(
   session: Session,
   { names, scale }: LedgerPlace,
   idSpace: string,
   transactionId: string,
 ): Promise<LedgerEntry[]> {
-  const keys = await session.read({
-    sql: `select distinct transaction_key from ${names.table('postbacks')}
-where transaction_id = ? and id_space = ? and transaction_key is not null`,
-    values: [bytes(transactionId), bytes(idSpace)],
-  })
-  const wanted = new Set([transactionId, ...keys.map((row) => text(row['transaction_key']))])
+  const space = bytes(idSpace)
+  const id = bytes(transactionId)
   const rows = await session.read({
-    sql: `select ${ENTRY_COLUMNS} from ${names.table('ledger')}
-where id_space = ? and transaction_key in (${[...wanted].map(() => '?').join(', ')})
-order by ${names.table('ledger')}.id`,
-    values: [bytes(idSpace), ...[...wanted].map(bytes)],
+    sql: `select ${ENTRY_COLUMNS} from (
+  select * from ${names.table('ledger')} force index (${names.index('ledger_transaction')})
+  where id_space = ? and transaction_id = ?
+  union all
+  select * from ${names.table('ledger')} force index (${names.index('ledger_key')})
+  where id_space = ? and transaction_key = ? and transaction_id <> ?
+) l
+order by l.id`,
+    values: [space, id, space, id, id],
   })
   return rows.map((row) => readEntry(row, scale))
 }

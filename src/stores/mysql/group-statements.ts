@@ -5,6 +5,7 @@
  */
 import type { PostbackRow } from '../../ledger/postback-row.js'
 import type { EntryRow } from '../../ledger/types.js'
+import { ipText, methodText } from '../call-text.js'
 import type { TableNames } from '../table-names.js'
 import {
   bytes,
@@ -46,8 +47,10 @@ const DECIDED_COLUMNS = [
   'answer_status',
   'answer_body',
   'milliseconds',
-  'open',
 ]
+
+/** What a person has closed stays closed, whatever a later run makes of the call. */
+const OPEN_UNLESS_RESOLVED = 'open = if(resolved_reason is null, values(open), 0)'
 
 /** A plain read: nothing is locked, and only the unique key can tell that something is absent. */
 export function readStored(
@@ -134,7 +137,7 @@ export function writePostbackRows(
   const update =
     existing === 'keep'
       ? 'id = id'
-      : DECIDED_COLUMNS.map((column) => `${column} = values(${column})`).join(', ')
+      : [...DECIDED_COLUMNS.map((column) => `${column} = values(${column})`), OPEN_UNLESS_RESOLVED].join(', ')
   return inBatches(rows).map((batch) => ({
     sql: `insert into ${names.table('postbacks')} (${POSTBACK_COLUMNS})
 values ${tuples(batch.length, 22)}
@@ -148,11 +151,11 @@ function postbackValues(row: PostbackRow, scale: number): SqlValue[] {
     requiredUuid(row.id),
     bytes(row.network),
     datetime(row.receivedAt),
-    bytes(row.method),
+    bytes(methodText(row.method)),
     rawBytes(row.url),
     bytes(row.headers),
     rawBytes(row.body),
-    bytes(row.ip),
+    bytes(ipText(row.ip)),
     row.outcome,
     optionalBytes(row.reason),
     flag(row.verified),

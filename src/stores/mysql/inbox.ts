@@ -5,6 +5,7 @@
  */
 import type { AnswerCorrection, Page, PageOf, Postback, PostbackFilter } from '../../ledger/store.js'
 import type { PostbackRow } from '../../ledger/postback-row.js'
+import { ADDRESS_ROWS, firstIdAt, PRUNED_THOUGH_OPEN_SQL } from '../inbox-bounds.js'
 import type { LedgerPlace } from './entries.js'
 import { writePostbackRows } from './group-statements.js'
 import { openExpression } from './migrations.js'
@@ -80,7 +81,8 @@ function conditionsOf(filter: PostbackFilter, open: string): Statement[] {
     ...among('user_id', filter.user),
     ...among('transaction_id', filter.transactionId),
     ...among('outcome', filter.outcome),
-    ...(filter.open === undefined ? [] : [{ sql: `${open} = ?`, values: [flag(filter.open)] }]),
+    // As a condition and not as a value to compare, or no index could serve the open ones.
+    ...(filter.open === undefined ? [] : [{ sql: filter.open ? open : `not ${open}`, values: [] }]),
     ...(filter.since === undefined ? [] : [{ sql: 'p.received_at >= ?', values: [datetime(filter.since)] }]),
     ...(filter.until === undefined ? [] : [{ sql: 'p.received_at < ?', values: [datetime(filter.until)] }]),
     ...(filter.q === undefined || filter.q === '' ? [] : [startsWith(bytes(filter.q))]),
@@ -139,10 +141,12 @@ export async function prunePostbacks(
   { verified, before, limit }: { readonly verified: boolean; readonly before: Date; readonly limit: number },
 ): Promise<number> {
   const rows = await session.read({
-    sql: `select p.id from ${names.table('postbacks')} p
-where p.verified = ? and p.received_at < ? and not ${openExpression(names)}
+    // The ids start with the time, so that this index ends where the old rows end.
+    sql: `select p.id from ${names.table('postbacks')} p force index (${names.index('postbacks_verified')})
+where p.verified = ? and p.id < ? and p.received_at < ?
+  and (p.outcome in ${PRUNED_THOUGH_OPEN_SQL} or not ${openExpression(names)})
 order by p.id limit ${limit}`,
-    values: [flag(verified), datetime(before)],
+    values: [flag(verified), requiredUuid(firstIdAt(before)), datetime(before)],
   })
   if (rows.length === 0) return 0
   return session.write({
@@ -162,7 +166,9 @@ export async function verifiedAddresses(
   limit: number,
 ): Promise<{ network: string; ip: string }[]> {
   const rows = await session.read({
-    sql: `select distinct network, ip from ${names.table('postbacks')}
+    sql: `select distinct network, ip from (
+  select network, ip, verified, received_at from ${names.table('postbacks')} order by id desc limit ${ADDRESS_ROWS}
+) newest
 where verified = 1 and received_at >= ? order by network, ip limit ${limit}`,
     values: [datetime(since)],
   })

@@ -46,6 +46,8 @@ export const MYSQL_MIGRATIONS: readonly Migration[] = [
   primary key (id),
   unique key ${names.index('ledger_key')} (id_space, transaction_key, entry),
   key ${names.index('ledger_user')} (user_id, id),
+  key ${names.index('ledger_transaction')} (transaction_id, id_space),
+  key ${names.index('ledger_tests')} (test, cleared, id),
   check (octet_length(id_space) > 0 and octet_length(transaction_key) > 0),
   check (entry in ('credit', 'reversal', 'withdrawal', 'withdrawal_return', 'adjustment')),
   check (decision in ('booked', 'tombstone', 'refused', 'orphan'))
@@ -84,7 +86,8 @@ export const MYSQL_MIGRATIONS: readonly Migration[] = [
   primary key (id),
   key ${names.index('postbacks_transaction')} (transaction_id),
   key ${names.index('postbacks_user')} (user_id, id),
-  key ${names.index('postbacks_open')} (open, id)
+  key ${names.index('postbacks_open')} (open, id),
+  key ${names.index('postbacks_verified')} (verified, id)
 ) ${TABLE}`,
       `create table if not exists ${names.table('outbox')} (
   id bigint not null auto_increment,

@@ -24,20 +24,49 @@ const VALUES: Readonly<Record<string, string>> = {
   completion_type: '0',
 }
 
+/**
+ * What ends a transaction that stands idle, in seconds: a receiver that freezes between its writes and its COMMIT would
+ * otherwise hold its wallets' locks for hours. MariaDB ends the transaction; MySQL can only end the session, idle ones of
+ * a pool included.
+ *
+ * One server knows what the other calls an unknown variable, hence the comments that only one of them executes
+ * (MariaDB's documentation, "Comment Syntax": MariaDB alone runs what stands in M!, and skips versions 50700 to 99999).
+ */
+const MARIADB_VALUES: Readonly<Record<string, string>> = {
+  idle_transaction_timeout: '10',
+  idle_write_transaction_timeout: '10',
+}
+const MYSQL_VALUES: Readonly<Record<string, string>> = { wait_timeout: '60' }
+
 const NAMES = Object.keys(VALUES)
+const SERVERS_OWN = [...Object.keys(MARIADB_VALUES), ...Object.keys(MYSQL_VALUES)]
+
+function forOneServer(part: (name: string, value: string) => string): string {
+  const list = (values: Readonly<Record<string, string>>): string =>
+    Object.entries(values)
+      .map(([name, value]) => `, ${part(name, value)}`)
+      .join('')
+  return ` /*M!100600${list(MARIADB_VALUES)} */ /*!80000${list(MYSQL_VALUES)} */`
+}
+
+const assignmentOf = (name: string, value: string): string => `session ${name} = ${value}`
+const readingOf = (name: string): string => `cast(@@session.${name} as char) as ${name}`
 
 /** Sets everything in one statement. */
-export const SESSION_SETTINGS = `set ${NAMES.map((name) => `session ${name} = ${String(VALUES[name])}`).join(', ')}`
+export const SESSION_SETTINGS =
+  `set ${Object.entries(VALUES)
+    .map(([name, value]) => assignmentOf(name, value))
+    .join(', ')}` + forOneServer(assignmentOf)
 
 /** Reads what a publisher's connection has before we change it. */
-export const RESTORED_SETTINGS = `select ${NAMES.map((name) => `cast(@@session.${name} as char) as ${name}`).join(', ')}`
+export const RESTORED_SETTINGS = `select ${NAMES.map(readingOf).join(', ')}${forOneServer(readingOf)}`
 
 const NUMERIC = /^\d{1,20}$/
 
 /** The statement that puts back what `RESTORED_SETTINGS` read. */
 export function restoreSettings(before: Row): Statement {
   const values: (string | null)[] = []
-  const parts = NAMES.map((name) => {
+  const parts = [...NAMES, ...SERVERS_OWN.filter((name) => name in before)].map((name) => {
     const value = before[name]
     if (typeof value !== 'string') return `session ${name} = null`
     // A number in quotes is an "incorrect argument type" for most variables.

@@ -41,6 +41,9 @@ export interface MysqlAddress {
 /** Groups, asides and reads together. */
 const CONNECTIONS = 10
 
+/** Below the `wait_timeout` of our sessions. */
+const IDLE_CONNECTION_MS = 30_000
+
 /**
  * Opens a store with its own pool.
  *
@@ -53,6 +56,7 @@ export async function openMysql(
 ): Promise<LedgerStore> {
   const { ssl, ...address } = parseMysqlUrl(url)
   const { createPool } = await loadDriver()
+  const connections = Math.max(CONNECTIONS, (options.lanes ?? 0) + 6)
   const pool: MysqlPool = createPool({
     ...address,
     ...(ssl ? { ssl: {} } : {}),
@@ -61,8 +65,12 @@ export async function openMysql(
     bigNumberStrings: true,
     timezone: 'Z',
     connectTimeout: 2_000,
-    connectionLimit: Math.max(CONNECTIONS, (options.lanes ?? 0) + 6),
+    connectionLimit: connections,
     enableKeepAlive: true,
+    // Sooner than the server ends an idle session, so that hardly ever a connection is lent that is just being closed.
+    // The driver looks for idle ones only where `maxIdle` is below the limit.
+    maxIdle: connections - 1,
+    idleTimeout: IDLE_CONNECTION_MS,
     // A reset would take the settings of the session away.
     resetOnRelease: false,
   })

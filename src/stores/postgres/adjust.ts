@@ -11,7 +11,7 @@ import type { Adjustment, AdjustmentResult } from '../../ledger/store.js'
 import type { LedgerEntry } from '../../ledger/types.js'
 import type { PostgresContext } from './context.js'
 import { beginGroup, writeValues } from './group-statements.js'
-import { ENTRY_SELECT, need, readEntry } from './rows.js'
+import { ENTRY_SELECT, need, readEntry, refuseUnchanged } from './rows.js'
 import type { Session } from './session.js'
 import { readWalletRow } from './wallet-table.js'
 
@@ -71,7 +71,8 @@ async function attemptOnce(
   }
   const { write } = await context.statements()
   const [counts = {}] = await session.run('write', write, writeValues(plan, wallets, context.scale))
-  if (need(counts, 'entries') !== '1' || need(counts, 'changes') !== '1') return null
+  if (need(counts, 'entries') !== '1') return null
+  refuseUnchanged(need(counts, 'changes'), 1)
   const entry = await readAdjustment(context, session, adjustment.key)
   if (entry === null) return null
   await session.commit()

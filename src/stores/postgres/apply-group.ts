@@ -27,7 +27,7 @@ import {
   writeValues,
   type GroupStatements,
 } from './group-statements.js'
-import { need, readStored } from './rows.js'
+import { need, readStored, refuseUnchanged } from './rows.js'
 import type { Session } from './session.js'
 import { readWalletRow, type WalletSql } from './wallet-table.js'
 
@@ -147,11 +147,13 @@ async function write(
 ): Promise<boolean> {
   try {
     const [row = {}] = await session.run('write', text, writeValues(plan, wallets, scale))
-    const whole =
-      need(row, 'entries') === String(plan.entries.length) &&
-      need(row, 'changes') === String(plan.changes.length)
-    if (!whole) await session.rollback()
-    return whole
+    if (need(row, 'entries') !== String(plan.entries.length)) {
+      await session.rollback()
+      return false
+    }
+    // The wallets are locked: nobody but a trigger of the table's owner can have kept a balance as it was.
+    refuseUnchanged(need(row, 'changes'), plan.changes.length)
+    return true
   } catch (error) {
     if (error instanceof StoreError && isKeyViolation(error.cause, `${names.prefix}ledger_key`)) return false
     throw error

@@ -32,7 +32,7 @@ order by l.id desc limit $4`,
   )
 }
 
-/** By the transaction key, or by the transaction id as a network sent it: the inbox knows the keys that it became. */
+/** By the transaction key, or by the transaction id as a network sent it. */
 export async function readTransaction(
   { sessions, names, scale }: PostgresContext,
   idSpace: string,
@@ -41,12 +41,12 @@ export async function readTransaction(
   const rows = await sessions((session) =>
     session.runOnce(
       'read',
-      `select ${ENTRY_SELECT} from ${names.table('ledger')} l
-where l.id_space = $1 and l.transaction_key in (
-  select $2::text collate "C"
-  union select p.transaction_key from ${names.table('postbacks')} p
-  where p.transaction_id = $2 and p.id_space = $1 and p.transaction_key is not null
-)
+      // Two look-ups, each with its own index.
+      `select ${ENTRY_SELECT} from (
+  select * from ${names.table('ledger')} where id_space = $1 and transaction_id = $2
+  union all
+  select * from ${names.table('ledger')} where id_space = $1 and transaction_key = $2 and transaction_id <> $2
+) l
 order by l.id`,
       [idSpace, transactionId],
     ),

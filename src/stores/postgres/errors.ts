@@ -30,6 +30,10 @@ interface ServerFault {
   readonly code: string | null
   readonly severity: string | null
   readonly constraint: string | null
+  /** Where inside functions it came up; null for our statement itself. */
+  readonly context: string | null
+  /** The function in the server's source. */
+  readonly routine: string | null
   readonly message: string
 }
 
@@ -41,10 +45,11 @@ export function classifyError(error: unknown, phase: Phase): StoreError {
 
 /** Whether the connection is of no use after this error and must not go back into the pool. */
 export function breaksConnection(error: unknown): boolean {
-  const { code, severity } = faultOf(error)
+  const fault = faultOf(error)
+  const { code, severity } = fault
   if (code === null || severity === 'FATAL' || severity === 'PANIC') return true
-  // 0A000 is "cached plan must not change result type", after a schema change: only a new connection forgets the plan.
-  return code.startsWith('08') || code.startsWith('57P') || code === '0A000'
+  // Only a new connection forgets a stale plan.
+  return code.startsWith('08') || code.startsWith('57P') || isStalePlan(fault)
 }
 
 /** Whether a unique violation is that of our idempotency key; every other one is somebody else's rule. */
@@ -53,38 +58,62 @@ export function isKeyViolation(error: unknown, constraint: string): boolean {
   return fault.code === '23505' && fault.constraint === constraint
 }
 
-function failureOf({ code, severity }: ServerFault, phase: Phase): StoreFailure {
+function failureOf(fault: ServerFault, phase: Phase): StoreFailure {
+  const { code, severity } = fault
   if (phase === 'connect') return 'away'
   if (phase === 'commit') return commitFailure(code, severity)
   if (code === null || code.startsWith('08') || severity === 'FATAL' || severity === 'PANIC') {
     return phase === 'single' ? 'unknown' : 'retry'
   }
   if (code === '55P03') return phase === 'lock' ? 'wallet_busy' : phase === 'write' ? 'key_busy' : 'retry'
-  if (RETRY.has(code)) return 'retry'
-  if (REFUSED_CLASSES.has(code.slice(0, 2)) || code === '54000') return 'refused'
-  return 'away'
+  if (isStalePlan(fault) || RETRY.has(code)) return 'retry'
+  if (AWAY.test(code) || isOurStatement(fault)) return 'away'
+  // Whatever else a living server says is about the data, a publisher's trigger and its own codes included: the group is
+  // split, and only the claim at fault pays for it.
+  return 'refused'
 }
 
 /**
- * A plain ERROR in answer to COMMIT means that the server rolled back. Everything else that can come leaves the fate of
- * the transaction open: no code, a connection's end, a shutdown, 40003 (statement completion unknown).
+ * A plain ERROR in answer to COMMIT means that the server rolled back: a deferred constraint or trigger has refused.
+ * Everything else that can come leaves the fate of the transaction open: no code, a connection's end, a shutdown or
+ * cancellation, a server in trouble, 40003 (statement completion unknown).
  */
 function commitFailure(code: string | null, severity: string | null): StoreFailure {
-  if (code === null || severity !== 'ERROR') return 'unknown'
-  if (code === '40001' || code === '40P01' || code === '40002') return 'retry'
-  return code.startsWith('23') ? 'refused' : 'unknown'
+  if (code === null || severity !== 'ERROR' || code === '40003') return 'unknown'
+  if (code.startsWith('40') || code === '55P03') return 'retry'
+  return DOUBTFUL_AT_COMMIT.test(code) ? 'unknown' : 'refused'
 }
 
-/** Serialization failure, deadlock, cancelled or timed out statement, aborted transaction, stale cached plan. */
-const RETRY: ReadonlySet<string> = new Set(['40001', '40P01', '40002', '57014', '25P02', '0A000'])
+/** Serialization failure, deadlock, cancelled or timed out statement, aborted transaction. */
+const RETRY: ReadonlySet<string> = new Set(['40001', '40P01', '40002', '40003', '57014', '25P02', '55006'])
 
-/** Cardinality violation, data exception, constraint violation, WITH CHECK OPTION violation. */
-const REFUSED_CLASSES: ReadonlySet<string> = new Set(['21', '22', '23', '44'])
+/**
+ * Out of disk, memory or connections (53), shutting down (57P0x), in trouble with its files or configuration (58, F0),
+ * read-only (25006).
+ */
+const AWAY = /^(53|57P|58|F0|25006)/
+
+const DOUBTFUL_AT_COMMIT = /^(08|25006|53|57|58|F0|XX)/
+
+/** "cached plan must not change result type", after a schema change; other users of the code are no reason to repeat. */
+function isStalePlan({ code, routine }: ServerFault): boolean {
+  return code === '0A000' && routine === 'RevalidateCachedQuery'
+}
+
+/**
+ * Not the schema and rights that start() checked, or a named statement that a pooler lost: it fails for every claim
+ * alike, and a network must not be told that its calls are malformed. The same codes from inside a function come with a
+ * CONTEXT: that is a publisher's trigger. A row-level security policy has the code of missing rights, and judges rows.
+ */
+function isOurStatement({ code, context, routine }: ServerFault): boolean {
+  if (code === null || context !== null || routine === 'ExecWithCheckOptions') return false
+  return /^(26|28|3D|3F|42)/.test(code)
+}
 
 function messageOf({ code, message }: ServerFault, phase: Phase): string {
   const detail = code === null ? message : `${message} (SQLSTATE ${code})`
   if (phase === 'connect') return `The database cannot be reached: ${detail}`
-  if (phase === 'commit') return `The reply to COMMIT is missing or bad: ${detail}`
+  if (phase === 'commit') return `COMMIT failed, or its reply was lost: ${detail}`
   if (code === '42P05' || code === '26000') {
     return `A named statement failed: ${detail}. Set pooler: true where pgbouncer or another pooler stands between.`
   }
@@ -100,6 +129,8 @@ function faultOf(error: unknown): ServerFault {
     code: severity === null || !/^[0-9A-Z]{5}$/.test(code ?? '') ? null : code,
     severity,
     constraint: textOf(fields['constraint']),
+    context: textOf(fields['where']),
+    routine: textOf(fields['routine']),
     message: messageIn(error),
   }
 }

@@ -15,6 +15,12 @@ import type { WalletSql } from './wallet-table.js'
 /** How long a group waits for an uncommitted key or wallet of somebody else where it does not mean to wait. */
 export const LOCK_TIMEOUT_MS = 200
 
+/**
+ * How long a transaction may stand idle before the server ends it. A receiver that freezes between its writes and its
+ * COMMIT would otherwise hold its wallets' locks until somebody ends the process.
+ */
+export const IDLE_TIMEOUT_MS = 10_000
+
 export interface GroupStatements {
   /** `$1` id spaces, `$2` transaction keys: the stored credits and reversals. */
   readonly read: Statement
@@ -62,13 +68,17 @@ on conflict (user_id) do nothing`),
     }, paidonce__kept as (
   insert into ${names.table('postbacks')} as p (${postbackNames})
   select ${postbackNames} from ${unnestOf(POSTBACK_COLUMNS, first.rows)} as r(${postbackNames})
-  on conflict (id) do update set ${REWRITTEN.map((name) => `${name} = excluded.${name}`).join(', ')}
+  on conflict (id) do update set ${REWRITTEN.map((name) => `${name} = excluded.${name}`).join(', ')},
+    open = excluded.open and p.resolved_reason is null
 )
 select (select count(*) from paidonce__booked)::text as entries, (select count(*) from paidonce__changed)::text as changes`),
   }
 }
 
-/** What a second run of the same postback (after a lost reply, or by reprocessing) may change of its inbox row. */
+/**
+ * What a second run of the same postback (after a lost reply, or by reprocessing) may change of its inbox row; `open`
+ * beside it, because what a person has closed stays closed.
+ */
 const REWRITTEN = [
   'outcome',
   'reason',
@@ -83,7 +93,6 @@ const REWRITTEN = [
   'answer_status',
   'answer_body',
   'milliseconds',
-  'open',
 ] as const
 
 /**
@@ -98,7 +107,7 @@ const REWRITTEN = [
 export function beginGroup(isolation: 'read committed' | 'serializable', lockTimeoutMs: number): string {
   return `begin isolation level ${isolation}; ${setLockTimeout(lockTimeoutMs)}; \
 set local enable_hashjoin = off; set local enable_mergejoin = off; set local enable_seqscan = off; \
-set local client_min_messages = warning`
+set local client_min_messages = warning; set local idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}`
 }
 
 /** Changes the time-out of locks within the transaction. */

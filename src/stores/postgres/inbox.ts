@@ -5,6 +5,7 @@
  */
 import type { PostbackRow } from '../../ledger/postback-row.js'
 import type { AnswerCorrection, Page, PageOf, Postback, PostbackFilter } from '../../ledger/store.js'
+import { ADDRESS_ROWS, firstIdAt, PRUNED_THOUGH_OPEN_SQL } from '../inbox-bounds.js'
 import type { TableNames } from '../table-names.js'
 import type { PostgresContext } from './context.js'
 import { checkCursor, isUuid, pageOf, prefixPattern } from './pages.js'
@@ -134,16 +135,18 @@ export async function prunePostbacks(
   const rows = await sessions((session) =>
     session.runOnce(
       'single',
-      // The ids start with the time, so that the oldest rows come first; a row that somebody else holds waits for the
-      // next round.
+      // The ids start with the time, so that an index of them ends where the old rows end; a row that somebody else
+      // holds waits for the next round. The class is written out, or the partial index could not serve.
       `with gone as (
   delete from ${table} where id in (
-    select p.id from ${table} p where p.verified = $1 and p.received_at < $2 and not ${openOf(names)}
+    select p.id from ${table} p
+    where ${verified ? 'p.verified' : 'not p.verified'} and p.id < $1::uuid and p.received_at < $2
+      and (p.outcome in ${PRUNED_THOUGH_OPEN_SQL} or not ${openOf(names)})
     order by p.id limit $3 for update of p skip locked
   ) returning 1
 )
 select count(*)::text as gone from gone`,
-      [verified, before.toISOString(), limit],
+      [firstIdAt(before), before.toISOString(), limit],
     ),
   )
   return Number(need(rows[0] ?? {}, 'gone'))
@@ -157,7 +160,9 @@ export async function verifiedAddresses(
   const rows = await sessions((session) =>
     session.runOnce(
       'read',
-      `select distinct p.network, p.ip from ${names.table('postbacks')} p
+      `select distinct p.network, p.ip from (
+  select network, ip, verified, received_at from ${names.table('postbacks')} order by id desc limit ${ADDRESS_ROWS}
+) p
 where p.verified and p.received_at >= $1 limit $2`,
       [since.toISOString(), limit],
     ),

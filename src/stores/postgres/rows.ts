@@ -9,6 +9,7 @@ import { StoreError } from '../../errors.js'
 import type { PostbackRow } from '../../ledger/postback-row.js'
 import type { Postback } from '../../ledger/store.js'
 import type { EntryDecision, EntryKind, EntryRow, LedgerEntry, StoredEntry } from '../../ledger/types.js'
+import { ipText, methodText } from '../call-text.js'
 import type { TextRow } from './driver.js'
 
 /** One column of a table that is written by arrays. */
@@ -45,11 +46,11 @@ export const POSTBACK_COLUMNS: readonly Column<PostbackRow>[] = [
   { name: 'id', type: 'uuid', value: (row) => text(row.id) },
   { name: 'network', type: 'text', value: (row) => text(row.network) },
   { name: 'received_at', type: 'timestamptz', value: (row) => row.receivedAt.toISOString() },
-  { name: 'method', type: 'text', value: (row) => text(row.method) },
+  { name: 'method', type: 'text', value: (row) => methodText(row.method) },
   { name: 'url', type: 'bytea', value: (row) => bytes(row.url) },
   { name: 'headers', type: 'text', value: (row) => text(row.headers) },
   { name: 'body', type: 'bytea', value: (row) => bytes(row.body) },
-  { name: 'ip', type: 'text', value: (row) => text(row.ip) },
+  { name: 'ip', type: 'text', value: (row) => ipText(row.ip) },
   { name: 'outcome', type: 'text', value: (row) => text(row.outcome) },
   { name: 'reason', type: 'text', value: (row) => text(row.reason) },
   { name: 'verified', type: 'boolean', value: (row) => flag(row.verified) },
@@ -201,6 +202,12 @@ function milliseconds(column: string): string {
 
 function readTime(row: TextRow, column: string): Date {
   return new Date(Number(need(row, column)))
+}
+
+/** @throws StoreError `refused` where a locked balance was not changed, or more than that one */
+export function refuseUnchanged(changed: string, planned: number): void {
+  if (changed === String(planned)) return
+  throw new StoreError('refused', `${changed} of ${planned} locked balances were changed; rolled back.`)
 }
 
 /** A value that is never NULL. */

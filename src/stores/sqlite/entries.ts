@@ -87,18 +87,18 @@ export async function listEntries(
   return cutPage(rows.map(entryFrom), page.limit, (entry) => entry.id)
 }
 
+/** By the transaction id as a network sent it, or by the transaction key: two look-ups, each with its own index. */
 export async function readTransaction(
   { reader, names }: SqliteContext,
   idSpace: string,
   transactionId: string,
 ): Promise<readonly LedgerEntry[]> {
   const rows = await reader.all(
-    `select ${ENTRY_COLUMNS} from ${names.table('ledger')}
-where id_space = ? and transaction_key in (
-  select ? union select transaction_key from ${names.table('postbacks')}
-  where transaction_id = ? and id_space = ? and transaction_key is not null
-) order by id`,
-    [text(idSpace), text(transactionId), transactionId, idSpace],
+    `select ${ENTRY_COLUMNS} from ${names.table('ledger')} where id_space = ? and transaction_id = ?
+union all
+select ${ENTRY_COLUMNS} from ${names.table('ledger')} where id_space = ? and transaction_key = ? and transaction_id <> ?
+order by id`,
+    [text(idSpace), text(transactionId), idSpace, transactionId, transactionId],
   )
   return rows.map(entryFrom)
 }

@@ -43,6 +43,12 @@ const FAILURES: Readonly<Record<string, StoreFailure>> = {
   RANGE: 'refused',
 }
 
+/**
+ * SQLITE_ERROR is mostly a table or column that is missing for everybody. These are the ones that a value brings up while
+ * a statement runs, such as a publisher's trigger over one user's row.
+ */
+const DATA_ERROR = /malformed JSON|JSON path|integer overflow|more than one row/i
+
 /** The primary result code without its prefix (`BUSY`), or null where the error is not SQLite's. */
 export function sqliteCode(error: unknown): string | null {
   if (typeof error !== 'object' || error === null) return null
@@ -63,12 +69,13 @@ export function failureOf(error: unknown, phase: Phase): StoreFailure {
   const code = sqliteCode(error)
   if (code === null) return failureOfDriver(error)
   if (phase === 'commit' && (code === 'IOERR' || code === 'NOMEM')) return 'unknown'
+  if (code === 'ERROR' && DATA_ERROR.test(textOf(error))) return 'refused'
   return FAILURES[code] ?? 'away'
 }
 
 /** Errors of a driver itself: a closed handle, a handle in the middle of the app's own iteration, a value too big. */
 function failureOfDriver(error: unknown): StoreFailure {
-  const message = error instanceof Error ? error.message : ''
+  const message = textOf(error)
   if (/busy executing/i.test(message)) return 'retry'
   return /not open/i.test(message) ? 'away' : 'refused'
 }
@@ -76,10 +83,14 @@ function failureOfDriver(error: unknown): StoreFailure {
 export function toStoreError(error: unknown, phase: Phase): StoreError {
   if (error instanceof StoreError) return error
   const code = sqliteCode(error)
-  const text = error instanceof Error ? error.message : String(error)
+  const text = textOf(error)
   return new StoreError(
     failureOf(error, phase),
     `SQLite failed at ${phase}: ${code === null ? '' : `SQLITE_${code}: `}${text}.`,
     error,
   )
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

@@ -20,14 +20,17 @@ import {
   text,
 } from './rows.js'
 
-/** What an inbox row takes from a later write of the same call: after a lost COMMIT reply, or when reprocessed. */
-const REWRITTEN = (
+/**
+ * What an inbox row takes from a later write of the same call: after a lost COMMIT reply, or when reprocessed. What a
+ * person has closed stays closed.
+ */
+const REWRITTEN = `${(
   'outcome reason verified test transaction_id id_space transaction_key entry user_id amount answer_status ' +
-  'answer_body milliseconds open'
+  'answer_body milliseconds'
 )
   .split(' ')
   .map((column) => `${column} = excluded.${column}`)
-  .join(', ')
+  .join(', ')}, open = excluded.open and resolved_reason is null`
 
 export function readStored(
   { connection, names }: SqliteContext,

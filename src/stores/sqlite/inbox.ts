@@ -12,6 +12,7 @@ import type {
   Postback,
   PostbackFilter,
 } from '../../ledger/store.js'
+import { ADDRESS_ROWS, firstIdAt, PRUNED_THOUGH_OPEN_SQL } from '../inbox-bounds.js'
 import type { TableNames } from '../table-names.js'
 import type { SqliteContext } from './context.js'
 import { cutPage, startsWith, type Where } from './pages.js'
@@ -95,11 +96,14 @@ export async function prunePostbacks(
   { connection, reader, names }: SqliteContext,
   prune: Parameters<LedgerStore['prunePostbacks']>[0],
 ): Promise<number> {
-  const old = `p.verified = ${prune.verified ? 1 : 0} and p.received_at < ? and not ${isOpen(names)}`
+  // The class is written out, or the partial index could not serve.
+  const old = `p.verified = ${prune.verified ? 1 : 0} and p.received_at < ?
+  and (p.outcome in ${PRUNED_THOUGH_OPEN_SQL} or not ${isOpen(names)})`
   const before = time(prune.before)
   const found = await reader.all(
-    `select p.id from ${names.table('postbacks')} p where ${old} order by p.id limit ?`,
-    [before, BigInt(prune.limit)],
+    // The ids start with the time, so that an index of them ends where the old rows end.
+    `select p.id from ${names.table('postbacks')} p where p.id < ? and ${old} order by p.id limit ?`,
+    [firstIdAt(prune.before), before, BigInt(prune.limit)],
   )
   if (found.length === 0) return 0
   const sql = `delete from ${names.table('postbacks')} as p where p.id = ? and ${old}`
@@ -114,7 +118,9 @@ export async function verifiedAddresses(
   limit: number,
 ): Promise<readonly { readonly network: string; readonly ip: string }[]> {
   const rows = await reader.all(
-    `select distinct network, ip from ${names.table('postbacks')}
+    `select distinct network, ip from (
+  select network, ip, verified, received_at from ${names.table('postbacks')} order by id desc limit ${ADDRESS_ROWS}
+)
 where verified = 1 and received_at >= ? order by network, ip limit ?`,
     [time(since), BigInt(limit)],
   )

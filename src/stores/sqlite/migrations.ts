@@ -44,6 +44,8 @@ export const SQLITE_MIGRATIONS: readonly Migration[] = [
   constraint ${names.index('ledger_key')} unique (id_space, transaction_key, entry)
 ) strict`,
       `create index if not exists ${names.index('ledger_user')} on ${names.table('ledger')} (user_id, id)`,
+      `create index if not exists ${names.index('ledger_transaction')} on ${names.table('ledger')} (transaction_id, id_space)`,
+      `create index if not exists ${names.index('ledger_tests')} on ${names.table('ledger')} (id) where test = 1 and cleared = 0`,
       `create table if not exists ${names.table('wallets')} (
   user_id text not null primary key check (${bytesOf('user_id')} between 1 and 255),
   balance integer not null default 0 check (balance between -${LIMIT} and ${LIMIT}),
@@ -77,6 +79,7 @@ export const SQLITE_MIGRATIONS: readonly Migration[] = [
       `create index if not exists ${names.index('postbacks_transaction')} on ${names.table('postbacks')} (transaction_id)`,
       `create index if not exists ${names.index('postbacks_user')} on ${names.table('postbacks')} (user_id, id)`,
       `create index if not exists ${names.index('postbacks_open')} on ${names.table('postbacks')} (id) where open = 1`,
+      `create index if not exists ${names.index('postbacks_rejected')} on ${names.table('postbacks')} (id) where verified = 0`,
       `create table if not exists ${names.table('outbox')} (
   id integer primary key autoincrement,
   event text not null,

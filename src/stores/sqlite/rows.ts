@@ -9,6 +9,7 @@ import type { PostbackRow } from '../../ledger/postback-row.js'
 import type { Postback } from '../../ledger/store.js'
 import type { EntryDecision, EntryKind, EntryRow, LedgerEntry, StoredEntry } from '../../ledger/types.js'
 import type { Outcome, PostbackEntry } from '../../outcome.js'
+import { ipText, methodText } from '../call-text.js'
 import type { SqlRow, SqlValue } from './driver.js'
 
 /** Columns of a ledger entry as `entryFrom` reads them. */
@@ -68,11 +69,11 @@ export function postbackValues(row: PostbackRow): SqlValue[] {
     text(row.id),
     text(row.network),
     time(row.receivedAt),
-    text(row.method),
+    methodText(row.method),
     row.url,
     text(row.headers),
     row.body,
-    text(row.ip),
+    ipText(row.ip),
     text(row.outcome),
     textOrNull(row.reason),
     flag(row.verified),

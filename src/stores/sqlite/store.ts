@@ -121,7 +121,7 @@ function createStore(connection: SqlConnection, options: Port.StoreOptions): Sql
     applyGroup: (members: readonly GroupMember[], group: Port.GroupOptions) =>
       applyGroup(context, members, group),
     // The one writer of a file holds the whole of it, so no key can be written and not committed beside it.
-    awaitKey: async () => undefined,
+    awaitKey: async () => true,
     adjust: (adjustment: Port.Adjustment) => adjust(context, adjustment),
 
     readWallet: (user) => entries.readWallet(context, user),
