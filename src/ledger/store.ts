@@ -197,7 +197,10 @@ export interface LedgerStore {
    * Resolves to true when nobody else has an entry of this key written and not committed, to false when the time is
    * over. It holds no lock, and so nobody's wallet, while it waits.
    */
-  awaitKey(key: { readonly idSpace: string; readonly transactionKey: string }, waitMs: number): Promise<boolean>
+  awaitKey(
+    key: { readonly idSpace: string; readonly transactionKey: string },
+    waitMs: number,
+  ): Promise<boolean>
 
   readWallet(user: string): Promise<WalletRow | null>
   listWallets(
@@ -222,7 +225,10 @@ export interface LedgerStore {
   readPostback(id: string): Promise<Postback | null>
   /** Closes an open row; false where there is none. */
   resolvePostback(id: string, reason: string): Promise<boolean>
-  /** Deletes at most `limit` rows that arrived before `before`; open ones stay. Resolves to the number deleted. */
+  /**
+   * Deletes at most `limit` rows that arrived before `before`. Held calls and conflicts that nobody has settled stay;
+   * of the others the network was told. Resolves to the number deleted.
+   */
   prunePostbacks(prune: {
     readonly verified: boolean
     readonly before: Date

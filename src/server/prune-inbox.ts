@@ -19,7 +19,10 @@ export interface PruneOptions {
   readonly signal?: AbortSignal
 }
 
-/** Deletes verified calls older than `verifiedDays` and others older than `rejectedDays`; open ones stay. Resolves to the number deleted. */
+/**
+ * Deletes verified calls older than `verifiedDays` and others older than `rejectedDays`; held calls and conflicts that
+ * nobody has settled stay. Resolves to the number deleted.
+ */
 export async function pruneInbox(
   store: Pick<LedgerStore, 'prunePostbacks'>,
   inbox: Pick<InboxSettings, 'verifiedDays' | 'rejectedDays'>,
