@@ -4,6 +4,7 @@
  * @module
  */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { CommitCounters } from '../commit/counters.js'
 import type { ReceiverEvent } from '../receiver/types.js'
 
 /** Why the server turned a call away before the receiver saw it. */
@@ -25,6 +26,8 @@ export interface MetricsOptions {
   readonly outboxPending?: () => Promise<number | null>
   /** Calls that the inbox did not keep: beyond the cap, and given up. */
   readonly inbox?: () => InboxLosses
+  /** How often each path of the group commit was taken. */
+  readonly commit?: () => Readonly<Partial<CommitCounters>>
   readonly now?: () => number
 }
 
@@ -41,7 +44,7 @@ const UNKNOWN_NETWORK = 'unknown'
 
 /** Makes the metrics in a registry of their own, so that two servers in one process do not mix. */
 export function createMetrics(options: MetricsOptions): Metrics {
-  const { networkNames, queueDepth, outboxPending, inbox, now = Date.now } = options
+  const { networkNames, queueDepth, outboxPending, inbox, commit, now = Date.now } = options
   const registry = new Registry()
   const registers = [registry]
   const known = new Set(networkNames)
@@ -104,6 +107,17 @@ export function createMetrics(options: MetricsOptions): Metrics {
     'Inbox rows given up, because too many waited or the database stayed away.',
     (losses) => losses.lost,
   )
+  new Counter({
+    name: 'paidonce_commit_events_total',
+    help: 'How often each path of the group commit was taken, by event.',
+    labelNames: ['event'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [event, count] of Object.entries(commit?.() ?? {}))
+        this.inc({ event: snakeCase(event) }, count)
+    },
+  })
   new Gauge({
     name: 'paidonce_queue_depth',
     help: 'Claims that wait or run now.',
@@ -139,4 +153,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
       refused.inc({ cause })
     },
   }
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }

@@ -96,6 +96,7 @@ async function start(settings: Settings, options: StartServerOptions, undo: Undo
     networkNames: [...networks.keys()],
     queueDepth: () => status?.().pending ?? 0,
     inbox: () => status?.().inbox ?? { suppressed: 0, lost: 0 },
+    commit: () => status?.().counters ?? {},
   })
   const makeReceiver = options.makeReceiver ?? createReceiver
   const receiver = makeReceiver(receiverOptions(settings, store, metrics, traffic))

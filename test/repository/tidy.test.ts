@@ -35,9 +35,8 @@ describe('leftovers', () => {
   })
 
   it('names no package registry of its own', () => {
-    const lock = readTracked('package-lock.json')
-    const hosts = [...lock.matchAll(/"resolved": "https?:\/\/([^/"]+)/g)].map(([, host]) => host)
-    expect([...new Set(hosts)].filter((host) => host !== 'registry.npmjs.org')).toEqual([])
+    // A lock file without addresses lets everybody install from the registry that is set up where they are.
+    expect(readTracked('package-lock.json')).not.toMatch(/"resolved": "https?:/)
     expect(trackedFiles().filter((file) => /(^|\/)\.npmrc$/.test(file))).toEqual([])
     expect(linesWith(TEXTS, /\bregistry\s*=\s*https?:/)).toEqual([])
   })

@@ -214,6 +214,15 @@ describe('times', () => {
   )
 })
 
+it('tells how often each path of the group commit was taken', async () => {
+  const server = await run()
+  const status = server.receiver.status.bind(server.receiver)
+  server.receiver.status = () => ({ ...status(), counters: { ...status().counters, skippedWallets: 4 } })
+  const text = await (await fetch(`${server.adminUrl}/metrics`)).text()
+  expect(text).toContain('paidonce_commit_events_total{event="skipped_wallets"} 4')
+  expect(text).toContain('paidonce_commit_events_total{event="unknown_commits"} 0')
+})
+
 it('tells what the inbox could not keep', async () => {
   const server = await run()
   const status = server.receiver.status.bind(server.receiver)
