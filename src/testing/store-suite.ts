@@ -15,6 +15,7 @@ import type { OpenSuiteStore, SuiteRunner } from './suite-store.js'
  * Registers every test of the suite.
  *
  * @param open makes a fresh database for each test
+ * @param locks false for a store without row locks, where nobody can hold a wallet or a key beside it
  * @example
  * ```ts
  * import { describe, it } from 'vitest'
@@ -24,11 +25,16 @@ import type { OpenSuiteStore, SuiteRunner } from './suite-store.js'
  * storeSuite({ describe, it }, 'my store', open)
  * ```
  */
-export function storeSuite(runner: SuiteRunner, name: string, open: OpenSuiteStore): void {
+export function storeSuite(
+  runner: SuiteRunner,
+  name: string,
+  open: OpenSuiteStore,
+  { locks = true }: { readonly locks?: boolean } = {},
+): void {
   runner.describe(`store suite: ${name}`, () => {
     ruleSuite(runner, open)
     groupSuite(runner, open)
-    lockSuite(runner, open)
+    if (locks) lockSuite(runner, open)
     accountsSuite(runner, open)
     inboxSuite(runner, open)
   })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { storeSuite } from '../../src/testing/index.js'
 import { openFileStore, openSqliteSuite } from './sqlite-files.js'
 
-storeSuite({ describe, it }, 'sqlite', openSqliteSuite)
+storeSuite({ describe, it }, 'sqlite', openSqliteSuite, { locks: false })
 
 describe('sqlite driver', () => {
   it('is node:sqlite where Node has it without a flag, else better-sqlite3', async () => {
