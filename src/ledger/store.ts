@@ -220,7 +220,7 @@ export interface LedgerStore {
   /** Rejected or dropped calls, outside any group. A row that exists is left as it is. */
   writePostbacks(rows: readonly PostbackRow[]): Promise<void>
   correctAnswers(corrections: readonly AnswerCorrection[]): Promise<void>
-  /** Newest first. */
+  /** Newest first. A page may end early, even empty, where much was looked at: `nextCursor` goes on from there. */
   listPostbacks(filter: PostbackFilter, page: Page): Promise<PageOf<Postback>>
   readPostback(id: string): Promise<Postback | null>
   /** Closes an open row; false where there is none. */

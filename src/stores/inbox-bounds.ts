@@ -17,6 +17,15 @@ export const PRUNED_THOUGH_OPEN: readonly Outcome[] = ['unknown_user', 'malforme
 /** The same as a list for SQL's `in`; the words are ours and need no escape. */
 export const PRUNED_THOUGH_OPEN_SQL = `(${PRUNED_THOUGH_OPEN.map((outcome) => `'${outcome}'`).join(', ')})`
 
+/** Rows of other outcomes are never open. */
+export const OPEN_OUTCOMES: readonly Outcome[] = ['held', 'unknown_user', 'conflict', 'malformed']
+
+/** Open rows that an entry of the same key closes by itself. */
+export const CLOSED_BY_ENTRY: readonly Outcome[] = ['unknown_user', 'held']
+
+/** The same for SQL's `in`. */
+export const CLOSED_BY_ENTRY_SQL = `(${CLOSED_BY_ENTRY.map((outcome) => `'${outcome}'`).join(', ')})`
+
 const LAST_TIME = 2 ** 48 - 1
 
 /**

@@ -10,14 +10,19 @@ import type { Settled } from '../outcome.js'
 
 let sequence = 0
 
-/** A new id in the form of a UUIDv7; larger is later. */
-export function nextPostbackId(): string {
+/** When the calls of a suite arrived. */
+const RECEIVED_AT = new Date('2026-01-02T03:04:05.678Z')
+
+/** A new id in the form of a UUIDv7; larger is later. It starts with a time, as a receiver's does. */
+export function nextPostbackId(at: Date = RECEIVED_AT): string {
   sequence += 1
-  const time = (0x0189_0000_0000 + sequence).toString(16).padStart(12, '0')
-  const random = Math.floor(Math.random() * 2 ** 48)
+  const time = at.getTime().toString(16).padStart(12, '0')
+  const order = sequence.toString(16).padStart(6, '0')
+  const random = Math.floor(Math.random() * 2 ** 36)
     .toString(16)
-    .padStart(12, '0')
-  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${random}`
+    .padStart(9, '0')
+  const digits = `7${order.slice(0, 3)}-8${order.slice(3)}`
+  return `${time.slice(0, 8)}-${time.slice(8)}-${digits}-000${random}`
 }
 
 /** A claim of network `n` with what a test cares about; `transactionId` also serves as the key. */
@@ -50,7 +55,7 @@ export function rowOf(claim: Claim, settled: Settled): PostbackRow {
   return {
     id: claim.postbackId,
     network: claim.network,
-    receivedAt: new Date('2026-01-02T03:04:05.678Z'),
+    receivedAt: RECEIVED_AT,
     method: 'GET',
     url: Buffer.from(`/postback/${claim.network}?tx=%00%FF`),
     headers: '{"user-agent":"suite"}',

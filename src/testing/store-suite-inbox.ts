@@ -61,7 +61,8 @@ export function inboxSuite({ describe, it }: SuiteRunner, open: OpenSuiteStore):
         await settleOne(store, makeClaim({ transactionId: 'tx_1' }))
         await settleOne(store, makeClaim({ transactionId: 'tx_2', user: 'ghost' }))
         await settleOne(store, makeClaim({ transactionId: 'txé', user: 'u%', network: 'm', idSpace: 'm' }))
-        await store.writePostbacks([rejected({ receivedAt: new Date('2026-03-01T00:00:00Z') })])
+        const march = new Date('2026-03-01T00:00:00Z')
+        await store.writePostbacks([rejected({ id: nextPostbackId(march), receivedAt: march })])
         const find = async (filter: PostbackFilter): Promise<(string | null)[]> =>
           (await store.listPostbacks(filter, PAGE)).items.map((row) => row.transactionId)
         assert.deepEqual(await find({}), [null, 'txé', 'tx_2', 'tx_1'])

@@ -7,6 +7,7 @@
 import { accountsSuite } from './store-suite-accounts.js'
 import { groupSuite } from './store-suite-group.js'
 import { inboxSuite } from './store-suite-inbox.js'
+import { listsSuite } from './store-suite-lists.js'
 import { ruleSuite } from './store-suite-rule.js'
 import { lockSuite } from './store-suite-locks.js'
 import type { OpenSuiteStore, SuiteRunner } from './suite-store.js'
@@ -37,5 +38,6 @@ export function storeSuite(
     if (locks) lockSuite(runner, open)
     accountsSuite(runner, open)
     inboxSuite(runner, open)
+    listsSuite(runner, open)
   })
 }

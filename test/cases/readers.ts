@@ -18,12 +18,20 @@ export async function seedEntries(bench: Bench, count: number): Promise<void> {
   await bench.query(`insert into paidonce_ledger (${columns})
 select 'raw', concat('old-', n), 'credit', 'raw', concat('old-', n), concat('old-', n % ${USERS}), ${coin},
   (floor(n / ${USERS}) + 1) * ${coin}, 'booked', '1', 'coins', ${now[bench.name] ?? ''}
-from (select a.d + 10 * b.d + 100 * c.d + 1000 * e.d + 10000 * f.d as n
-  from (${digits}) a, (${digits}) b, (${digits}) c, (${digits}) e, (${digits}) f) numbers
+from (select a.d + 10 * b.d + 100 * c.d + 1000 * e.d + 10000 * f.d + 100000 * g.d as n
+  from (${digits}) a, (${digits}) b, (${digits}) c, (${digits}) e, (${digits}) f, (${digits}) g) numbers
 where n < ${count} order by n`)
   await bench.query(`insert into paidonce_wallets (user_id, balance, created_at)
 select user_id, sum(amount), ${now[bench.name] ?? ''} from paidonce_ledger group by user_id`)
 }
+
+const LISTS = [
+  '/postbacks?limit=500',
+  '/postbacks?q=zz',
+  '/postbacks?outcome=conflict&open=true',
+  '/wallets/old-7/entries?limit=500',
+  '/wallets?limit=500',
+]
 
 export interface Readers {
   /** Resolves to how often each of them read, once the last reading is done. */
@@ -42,7 +50,7 @@ export function runReaders(bench: Bench): Readers {
     return count
   }
   const lists = repeat(async () => {
-    for (const path of ['/postbacks?limit=500', '/wallets/old-7/entries?limit=500', '/wallets?limit=500']) {
+    for (const path of LISTS) {
       expect((await bench.api('GET', path)).status).toBe(200)
     }
   })

@@ -159,7 +159,7 @@ testCase('C17', 'PostgreSQL transaction poisoned by a caught duplicate error', a
 // The CSV export and the dashboard need later work; the lists and the audit read the same tables.
 testCase('C19', 'SQLite: readers break writers', async (shared) => {
   const bench = await shared.fresh({})
-  await seedEntries(bench, 50_000)
+  await seedEntries(bench, bench.name === 'sqlite' ? 200_000 : 50_000)
   await bench.addUsers('c19')
   const readers = runReaders(bench)
   const sent: Promise<unknown>[] = []

@@ -37,7 +37,10 @@ test('several receivers start at once on an empty database, and share one ledger
   const ids = await Promise.all(stores.map((store) => store.readSetting('ledger_id')))
   expect(new Set(ids).size).toBe(1)
   expect(ids[0]).toMatch(/^[0-9a-f-]{36}$/)
-  expect(await runMysql(url, 'select number from paidonce_migrations')).toEqual([{ number: 1 }])
+  expect(await runMysql(url, 'select number from paidonce_migrations')).toEqual([
+    { number: 1 },
+    { number: 2 },
+  ])
 })
 
 test('"check" refuses a schema that is behind and accepts one that was applied by hand', async () => {
@@ -57,6 +60,21 @@ test('"check" refuses a schema that is behind and accepts one that was applied b
   expect(await store.migrationSql('pending')).toBe('')
 })
 
+test('a migration that was cut short after one of its statements is taken up again', async () => {
+  const url = await server.newDatabase()
+  const store = await open(url)
+  await store.start()
+  await runMysql(url, 'delete from paidonce_migrations where number > 1')
+  await runMysql(
+    url,
+    `alter table paidonce_ledger drop key paidonce_ledger_other_id, drop column other_id,
+       add key paidonce_ledger_transaction (transaction_id, id_space)`,
+  )
+  await store.start()
+  expect(await store.migrationSql('pending')).toBe('')
+  expect(await runMysql(url, `show columns from paidonce_ledger like 'other_id'`)).toHaveLength(1)
+})
+
 test('a migration whose text has changed is refused, as is a newer one and another scale', async () => {
   const url = await server.newDatabase()
   const store = await open(url)
@@ -72,6 +90,7 @@ test('a migration whose text has changed is refused, as is a newer one and anoth
   expect((await (await open(url, { migrate: 'off' })).start()).map(({ severity }) => severity)).not.toContain(
     'refuse',
   )
+  await runMysql(url, 'delete from paidonce_migrations where number > 1')
   await runMysql(url, 'update paidonce_migrations set number = 99')
   await expect(store.start()).rejects.toMatchObject({ code: 'schema_changed' })
 })

@@ -98,7 +98,7 @@ it('reads along its indexes, and addresses of the newest rows only', async () =>
     expect(rejected).toMatch(/paidonce_postbacks_rejected|paidonce_postbacks_pkey/)
     expect(rejected).toMatch(/Index Cond: \(id < /)
     const found = await planOf(() => store.readTransaction('n', 't9'))
-    expect(found).toContain('paidonce_ledger_transaction')
+    expect(found).toContain('paidonce_ledger_other_id')
     expect(found).toContain('paidonce_ledger_key')
     expect(await planOf(() => store.listStandingTests(null, 10))).toContain('paidonce_ledger_tests')
     const marked = await planOf(() => store.markTestsCleared(null))

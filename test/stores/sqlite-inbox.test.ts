@@ -43,9 +43,10 @@ it('reads along its indexes, and addresses of the newest rows only', async () =>
     expect(
       planOf('select id from paidonce_ledger where test = 1 and cleared = 0 order by id limit 5'),
     ).toContain('paidonce_ledger_tests')
-    expect(planOf(`select id from paidonce_ledger where id_space = 'n' and transaction_id = 't'`)).toContain(
-      'paidonce_ledger_transaction',
-    )
+    const other = `id_space = 'n' and transaction_id = 't' and transaction_id <> transaction_key`
+    expect(
+      planOf(`select id from paidonce_ledger indexed by paidonce_ledger_other_id where ${other}`),
+    ).toContain('paidonce_ledger_other_id (transaction_id=? AND id_space=?)')
   } finally {
     await close()
   }

@@ -46,7 +46,7 @@ export const inboxList: CommandRun<InboxListOptions> = async (context, options) 
       out.printJson({ items: items.map((row) => postbackView(row, { store, networks })), nextCursor })
       return EXIT.fine
     }
-    if (items.length === 0) out.note('No calls.')
+    if (items.length === 0) out.note(nextCursor === null ? 'No calls.' : 'No calls so far.')
     else out.print(alignTable(items, columns(store.amountScale)))
     if (nextCursor !== null) out.note(`There are more: --cursor ${nextCursor}`)
     return EXIT.fine

@@ -26,7 +26,10 @@ export function matches(row: Postback, filter: PostbackFilter): boolean {
     (filter.open === undefined || filter.open === row.open) &&
     (filter.since === undefined || row.receivedAt >= filter.since) &&
     (filter.until === undefined || row.receivedAt < filter.until) &&
-    (filter.q === undefined || startsWith(row.transactionId, filter.q) || startsWith(row.user, filter.q))
+    (filter.q === undefined ||
+      filter.q === '' ||
+      startsWith(row.transactionId, filter.q) ||
+      startsWith(row.user, filter.q))
   )
 }
 

@@ -27,7 +27,8 @@ export async function listEntries(
 ): Promise<PageOf<LedgerEntry>> {
   const before = cursor !== null && CURSOR.test(cursor) ? `and id < ${cursor}` : ''
   const rows = await session.read({
-    sql: `select ${ENTRY_COLUMNS} from ${names.table('ledger')}
+    // By name, or a hot wallet could be looked for along the primary key.
+    sql: `select ${ENTRY_COLUMNS} from ${names.table('ledger')} force index (${names.index('ledger_user')})
 where user_id = ? ${before} ${cleared === true ? '' : 'and cleared = 0'}
 order by ${names.table('ledger')}.id desc limit ${limit + 1}`,
     values: [bytes(user)],
@@ -36,7 +37,10 @@ order by ${names.table('ledger')}.id desc limit ${limit + 1}`,
   return { items, nextCursor: rows.length > limit ? (items.at(-1)?.id ?? null) : null }
 }
 
-/** Every entry of a transaction key or of a transaction id, oldest first: two look-ups, each with its own index. */
+/**
+ * Every entry of a transaction key or of a transaction id, oldest first: two look-ups, each with its own index. Nearly
+ * every key is the transaction id; `other_id` is the id where it is not.
+ */
 export async function readTransaction(
   session: Session,
   { names, scale }: LedgerPlace,
@@ -47,14 +51,14 @@ export async function readTransaction(
   const id = bytes(transactionId)
   const rows = await session.read({
     sql: `select ${ENTRY_COLUMNS} from (
-  select * from ${names.table('ledger')} force index (${names.index('ledger_transaction')})
-  where id_space = ? and transaction_id = ?
-  union all
   select * from ${names.table('ledger')} force index (${names.index('ledger_key')})
-  where id_space = ? and transaction_key = ? and transaction_id <> ?
+  where id_space = ? and transaction_key = ?
+  union all
+  select * from ${names.table('ledger')} force index (${names.index('ledger_other_id')})
+  where other_id = ? and id_space = ?
 ) l
 order by l.id`,
-    values: [space, id, space, id, id],
+    values: [space, id, id, space],
   })
   return rows.map((row) => readEntry(row, scale))
 }

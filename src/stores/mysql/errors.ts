@@ -133,3 +133,11 @@ function withoutStatement(error: unknown): unknown {
   }
   return error
 }
+
+const COLUMN_EXISTS = 1060
+const NO_SUCH_INDEX = 1091
+
+/** Whether a statement of a migration was done before. */
+export function isDoneBefore(error: unknown): boolean {
+  return error instanceof StoreError && [COLUMN_EXISTS, NO_SUCH_INDEX].includes(errnoOf(error.cause))
+}

@@ -6,16 +6,14 @@
 import type { AnswerCorrection, Page, PageOf, Postback, PostbackFilter } from '../../ledger/store.js'
 import type { PostbackRow } from '../../ledger/postback-row.js'
 import { ADDRESS_ROWS, firstIdAt, PRUNED_THOUGH_OPEN_SQL } from '../inbox-bounds.js'
+import { findPostbacks } from '../inbox-search.js'
 import type { LedgerPlace } from './entries.js'
 import { writePostbackRows } from './group-statements.js'
+import { inboxReads, POSTBACK_COLUMNS } from './inbox-index.js'
 import { openExpression } from './migrations.js'
-import { bytes, datetime, DATE_FORMAT, flag, readPostbackRow, requiredUuid, text, uuidBytes } from './rows.js'
-import type { Row, SqlValue, Statement } from './driver.js'
+import { bytes, datetime, flag, readPostbackRow, requiredUuid, text, uuidBytes } from './rows.js'
+import type { Row, SqlValue } from './driver.js'
 import type { Session } from './session.js'
-
-const COLUMNS = `p.id, p.network, date_format(p.received_at, '${DATE_FORMAT}') as received_at, p.method, p.url, p.headers,
-  p.body, p.ip, p.outcome, p.reason, p.verified, p.test, p.transaction_id, p.id_space, p.transaction_key, p.entry,
-  p.user_id, cast(p.amount as char) as amount, p.answer_status, p.answer_body, p.milliseconds, p.resolved_reason`
 
 export async function writePostbacks(
   session: Session,
@@ -50,53 +48,13 @@ where id in (${ids.map(() => '?').join(', ')})`,
   }
 }
 
-/** Newest first; ids are UUIDs of version 7, so their order is the order of arrival. */
-export async function listPostbacks(
+export function listPostbacks(
   session: Session,
-  { names, scale }: LedgerPlace,
+  place: LedgerPlace,
   filter: PostbackFilter,
-  { limit, cursor }: Page,
+  page: Page,
 ): Promise<PageOf<Postback>> {
-  const conditions = conditionsOf(filter, openExpression(names))
-  const before = cursor === null ? null : uuidBytes(cursor)
-  if (before !== null) conditions.push({ sql: 'p.id < ?', values: [before] })
-  const rows = await session.read({
-    sql: `select ${COLUMNS}, ${openExpression(names)} as open from ${names.table('postbacks')} p
-where ${['true', ...conditions.map(({ sql }) => sql)].join('\n  and ')}
-order by p.id desc limit ${limit + 1}`,
-    values: conditions.flatMap(({ values }) => values),
-  })
-  const items = rows.slice(0, limit).map((row) => readPostbackRow(row, scale))
-  return { items, nextCursor: rows.length > limit ? (items.at(-1)?.id ?? null) : null }
-}
-
-function conditionsOf(filter: PostbackFilter, open: string): Statement[] {
-  const among = (column: string, list: readonly string[] | undefined): Statement[] => {
-    if (list === undefined) return []
-    if (list.length === 0) return [{ sql: 'false', values: [] }]
-    return [{ sql: `p.${column} in (${list.map(() => '?').join(', ')})`, values: list.map(bytes) }]
-  }
-  return [
-    ...among('network', filter.network),
-    ...among('user_id', filter.user),
-    ...among('transaction_id', filter.transactionId),
-    ...among('outcome', filter.outcome),
-    // As a condition and not as a value to compare, or no index could serve the open ones.
-    ...(filter.open === undefined ? [] : [{ sql: filter.open ? open : `not ${open}`, values: [] }]),
-    ...(filter.since === undefined ? [] : [{ sql: 'p.received_at >= ?', values: [datetime(filter.since)] }]),
-    ...(filter.until === undefined ? [] : [{ sql: 'p.received_at < ?', values: [datetime(filter.until)] }]),
-    ...(filter.q === undefined || filter.q === '' ? [] : [startsWith(bytes(filter.q))]),
-  ]
-}
-
-/** A byte prefix as a range, which needs no wildcard to be escaped. No byte of UTF-8 is 255, so the last one can grow. */
-function startsWith(prefix: Buffer): Statement {
-  const end = Buffer.from(prefix)
-  end.writeUInt8((prefix.at(-1) ?? 0) + 1, prefix.length - 1)
-  return {
-    sql: '((p.transaction_id >= ? and p.transaction_id < ?) or (p.user_id >= ? and p.user_id < ?))',
-    values: [prefix, end, prefix, end],
-  }
+  return findPostbacks(inboxReads(session, place), filter, page)
 }
 
 export async function readPostback(
@@ -107,7 +65,7 @@ export async function readPostback(
   const key = uuidBytes(id)
   if (key === null) return null
   const [row] = await session.read({
-    sql: `select ${COLUMNS}, ${openExpression(names)} as open from ${names.table('postbacks')} p where p.id = ?`,
+    sql: `select ${POSTBACK_COLUMNS}, ${openExpression(names)} as open from ${names.table('postbacks')} p where p.id = ?`,
     values: [key],
   })
   return row === undefined ? null : readPostbackRow(row, scale)

@@ -13,7 +13,11 @@ const WORD = 'varchar(32) character set ascii collate ascii_bin'
 const TEXT = 'text character set utf8mb4'
 const TABLE = 'engine = InnoDB row_format = dynamic default character set = utf8mb4'
 
-/** Every migration, oldest first. Append only. DDL commits by itself here, so each statement can run again. */
+/**
+ * Every migration, oldest first. Append only. DDL commits by itself here, so each statement can run again: a table is
+ * made if it does not exist; an ALTER adds a column of its own and is done as a whole or not at all, and an index is
+ * dropped alone, so that the migrator takes "this column exists" and "there is no such index" for done.
+ */
 export const MYSQL_MIGRATIONS: readonly Migration[] = [
   {
     number: 1,
@@ -115,6 +119,30 @@ select ${uuidAsText('id', 'p.')}, ${asText('network', 'network', 'p.')}, p.recei
   ${asText('transaction_id', 'transaction_id', 'p.')}, p.entry, ${asText('user_id', '`user`', 'p.')}, p.amount,
   p.answer_status, p.answer_body, p.milliseconds, p.resolved_reason, ${openExpression(names)} as open
 from ${names.table('postbacks')} p`,
+    ],
+  },
+  {
+    number: 2,
+    title: 'indexes that serve every list of a long inbox, and cost a credit less',
+    statements: (names) => [
+      // One place to append for each class. The first five hexadecimal digits of an id are a period of 3.1 days: what
+      // is written falls into the newest one only.
+      `alter table ${names.table('postbacks')}
+  add column ${names.quote('period')} mediumint unsigned
+    generated always as (conv(hex(left(id, 3)), 16, 10) div 16) stored,
+  add key ${names.index('postbacks_class')} (network, outcome, open, id),
+  add key ${names.index('postbacks_period_user')} (${names.quote('period')}, user_id, id),
+  add key ${names.index('postbacks_period_transaction')} (${names.quote('period')}, transaction_id, id)`,
+      // Nearly every transaction key is the transaction id, and the unique key finds those: the others alone are kept
+      // here, and every NULL is appended at one place.
+      `alter table ${names.table('ledger')}
+  add column other_id varbinary(255)
+    generated always as (if(transaction_id = transaction_key, null, transaction_id)) stored,
+  add key ${names.index('ledger_other_id')} (other_id, id)`,
+      ...['postbacks_transaction', 'postbacks_user', 'postbacks_open'].map(
+        (key) => `drop index ${names.index(key)} on ${names.table('postbacks')}`,
+      ),
+      `drop index ${names.index('ledger_transaction')} on ${names.table('ledger')}`,
     ],
   },
 ]

@@ -14,6 +14,7 @@ import {
   type Migration,
 } from '../migrate.js'
 import { tableNames, type TableNames } from '../table-names.js'
+import { isDoneBefore } from './errors.js'
 import { MYSQL_MIGRATIONS } from './migrations.js'
 import { text } from './rows.js'
 import type { Session } from './session.js'
@@ -51,11 +52,20 @@ export async function migrate(
   try {
     await session.write({ sql: createTable(names), values: [] })
     for (const migration of await readPending(session, names)) {
-      for (const sql of migration.statements(names, scale)) await session.write({ sql, values: [] })
+      for (const sql of migration.statements(names, scale)) await apply(session, sql)
       await session.write({ sql: recordOf(names, migration), values: [] })
     }
   } finally {
     if (!session.isDestroyed) await session.read({ sql: `select release_lock('${lock}')`, values: [] })
+  }
+}
+
+/** A run that was cut short has left some statements done and none recorded. */
+async function apply(session: Session, sql: string): Promise<void> {
+  try {
+    await session.write({ sql, values: [] })
+  } catch (error) {
+    if (!isDoneBefore(error)) throw error
   }
 }
 

@@ -132,8 +132,11 @@ export function pageOfWallets(columns: WalletColumns, page: WalletPage): Stateme
     conditions.push(`left(${userBytes(columns)}, ${prefix.length}) = ?`)
     values.push(prefix)
     if (columns.idKind.kind === 'bytes') {
-      conditions.push(`${columns.id} >= ?`)
-      values.push(prefix)
+      // As a range, so that the index ends where the prefix does. No byte of UTF-8 is 255, so the last one can grow.
+      const end = bytes(page.prefix)
+      end.writeUInt8((end.at(-1) ?? 0) + 1, end.length - 1)
+      conditions.push(`${columns.id} >= ? and ${columns.id} < ?`)
+      values.push(prefix, end)
     }
   }
   if (page.negative) conditions.push(`${columns.balance} < 0`)

@@ -10,18 +10,23 @@ import type { PostgresContext } from './context.js'
 import { checkCursor, pageOf } from './pages.js'
 import { ENTRY_SELECT, need, readEntry, readStored, STORED_SELECT } from './rows.js'
 
+/** Beyond every entry. */
+const LAST_ID = '9223372036854775807'
+
 export async function listEntries(
   { sessions, names, scale }: PostgresContext,
   user: string,
   { limit, cursor, cleared }: Page & { readonly cleared?: boolean },
 ): Promise<PageOf<LedgerEntry>> {
-  const before = checkCursor(cursor, 'number')
+  const before = checkCursor(cursor, 'number') ?? LAST_ID
   const rows = await sessions((session) =>
     session.runOnce(
       'read',
+      // Compared and ordered as one row, so that the index of users is the only one that serves: the entries of a hot
+      // wallet could else be looked for along the primary key, which is endless once it has gone quiet.
       `select ${ENTRY_SELECT} from ${names.table('ledger')} l
-where l.user_id = $1 and ($2::bigint is null or l.id < $2) and ($3::boolean or not l.cleared)
-order by l.id desc limit $4`,
+where (l.user_id, l.id) >= ($1, 0) and (l.user_id, l.id) < ($1, $2::bigint) and ($3::boolean or not l.cleared)
+order by l.user_id desc, l.id desc limit $4`,
       [user, before, cleared === true, limit + 1],
     ),
   )
@@ -41,11 +46,12 @@ export async function readTransaction(
   const rows = await sessions((session) =>
     session.runOnce(
       'read',
-      // Two look-ups, each with its own index.
+      // Two look-ups, each with its own index: nearly every key is the transaction id, the others have an index of theirs.
       `select ${ENTRY_SELECT} from (
-  select * from ${names.table('ledger')} where id_space = $1 and transaction_id = $2
+  select * from ${names.table('ledger')} where id_space = $1 and transaction_key = $2
   union all
-  select * from ${names.table('ledger')} where id_space = $1 and transaction_key = $2 and transaction_id <> $2
+  select * from ${names.table('ledger')}
+  where id_space = $1 and transaction_id = $2 and transaction_id <> transaction_key
 ) l
 order by l.id`,
       [idSpace, transactionId],

@@ -6,20 +6,12 @@
 import type { PostbackRow } from '../../ledger/postback-row.js'
 import type { AnswerCorrection, Page, PageOf, Postback, PostbackFilter } from '../../ledger/store.js'
 import { ADDRESS_ROWS, firstIdAt, PRUNED_THOUGH_OPEN_SQL } from '../inbox-bounds.js'
-import type { TableNames } from '../table-names.js'
+import { findPostbacks } from '../inbox-search.js'
 import type { PostgresContext } from './context.js'
-import { checkCursor, isUuid, pageOf, prefixPattern } from './pages.js'
+import { inboxReads, openOf } from './inbox-index.js'
+import { checkCursor, isUuid } from './pages.js'
 import { columnArrays, need, POSTBACK_COLUMNS, POSTBACK_SELECT, readPostbackRow, unnestOf } from './rows.js'
 import { statement } from './session.js'
-
-/** Open, and no ledger entry of its key exists: the same words as in the view `v_postbacks`. */
-function openOf(names: TableNames): string {
-  return `(p.open and not exists (
-  select 1 from ${names.table('ledger')} l
-  where l.id_space = p.id_space and l.transaction_key = p.transaction_key and l.entry = p.entry collate "C"
-    and p.outcome in ('unknown_user', 'held')
-))`
-}
 
 export async function writePostbacks(
   { sessions, names, scale }: PostgresContext,
@@ -60,44 +52,10 @@ from unnest($1::uuid[], $2::smallint[], $3::text[]) as c(id, status, body) where
 export async function listPostbacks(
   { sessions, names, scale }: PostgresContext,
   filter: PostbackFilter,
-  { limit, cursor }: Page,
+  page: Page,
 ): Promise<PageOf<Postback>> {
-  const values: unknown[] = []
-  const bind = (value: unknown): string => `$${values.push(value)}`
-  const wheres = conditionsOf(filter, bind, openOf(names))
-  const before = checkCursor(cursor, 'uuid')
-  if (before !== null) wheres.push(`p.id < ${bind(before)}::uuid`)
-  const where = wheres.length === 0 ? '' : `where ${wheres.join(' and ')}\n`
-  const text = `select ${POSTBACK_SELECT}, ${openOf(names)}::text as open from ${names.table('postbacks')} p
-${where}order by p.id desc limit ${bind(limit + 1)}`
-  const rows = await sessions((session) => session.runOnce('read', text, values))
-  return pageOf(
-    rows.map((row) => readPostbackRow(row, scale)),
-    limit,
-    (row) => row.id,
-  )
-}
-
-function conditionsOf(filter: PostbackFilter, bind: (value: unknown) => string, open: string): string[] {
-  const wheres: string[] = []
-  const among = (column: string, values: readonly string[] | undefined): void => {
-    if (values !== undefined) wheres.push(`p.${column} = any(${bind([...values])}::text[])`)
-  }
-  among('network', filter.network)
-  among('user_id', filter.user)
-  among('transaction_id', filter.transactionId)
-  among('outcome', filter.outcome)
-  if (filter.open === true) wheres.push(`p.open and ${open}`)
-  if (filter.open === false) wheres.push(`not ${open}`)
-  if (filter.since !== undefined)
-    wheres.push(`p.received_at >= ${bind(filter.since.toISOString())}::timestamptz`)
-  if (filter.until !== undefined)
-    wheres.push(`p.received_at < ${bind(filter.until.toISOString())}::timestamptz`)
-  if (filter.q !== undefined) {
-    const pattern = bind(prefixPattern(filter.q))
-    wheres.push(`(p.transaction_id like ${pattern} or p.user_id like ${pattern})`)
-  }
-  return wheres
+  checkCursor(page.cursor, 'uuid')
+  return sessions((session) => findPostbacks(inboxReads(session, names, scale), filter, page))
 }
 
 export async function readPostback(

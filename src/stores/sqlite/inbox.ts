@@ -13,23 +13,11 @@ import type {
   PostbackFilter,
 } from '../../ledger/store.js'
 import { ADDRESS_ROWS, firstIdAt, PRUNED_THOUGH_OPEN_SQL } from '../inbox-bounds.js'
-import type { TableNames } from '../table-names.js'
+import { findPostbacks } from '../inbox-search.js'
 import type { SqliteContext } from './context.js'
-import { cutPage, startsWith, type Where } from './pages.js'
-import {
-  count,
-  NEW_POSTBACK,
-  POSTBACK_COLUMNS,
-  postbackFrom,
-  postbackValues,
-  readText,
-  text,
-  time,
-} from './rows.js'
+import { inboxReads, isOpen, selectPostbacks } from './inbox-index.js'
+import { count, NEW_POSTBACK, postbackFrom, postbackValues, readText, text, time } from './rows.js'
 import { PATIENT, writeTransaction } from './transaction.js'
-
-/** Everything but `open`, which is told by `isOpen`. */
-const READ_COLUMNS = `${POSTBACK_COLUMNS.replace(/, open$/, '')}, resolved_reason`
 
 /** Rows of calls that are in no group; one that exists is left as it is. */
 export function writePostbacks(
@@ -55,23 +43,17 @@ export function correctAnswers(
   })
 }
 
-export async function listPostbacks(
-  { reader, names }: SqliteContext,
+export function listPostbacks(
+  context: SqliteContext,
   filter: PostbackFilter,
   page: Page,
 ): Promise<PageOf<Postback>> {
-  const { conditions, values } = whereOf(filter, page.cursor, names)
-  const rows = await reader.all(
-    `select ${READ_COLUMNS}, ${isOpen(names)} as open from ${names.table('postbacks')} p
-${conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`} order by p.id desc limit ?`,
-    [...values, BigInt(page.limit + 1)],
-  )
-  return cutPage(rows.map(postbackFrom), page.limit, (row) => row.id)
+  return findPostbacks(inboxReads(context), filter, page)
 }
 
 export async function readPostback({ reader, names }: SqliteContext, id: string): Promise<Postback | null> {
   const [row] = await reader.all(
-    `select ${READ_COLUMNS}, ${isOpen(names)} as open from ${names.table('postbacks')} p where p.id = ?`,
+    `${selectPostbacks(names)} from ${names.table('postbacks')} p where p.id = ?`,
     [text(id)],
   )
   return row === undefined ? null : postbackFrom(row)
@@ -125,50 +107,4 @@ where verified = 1 and received_at >= ? order by network, ip limit ?`,
     [time(since), BigInt(limit)],
   )
   return rows.map((row) => ({ network: readText(row, 'network'), ip: readText(row, 'ip') }))
-}
-
-/** What an entry of the same key closes by itself; the view says the same. */
-function isOpen(names: TableNames): string {
-  return `(p.open = 1 and not (p.outcome in ('unknown_user', 'held') and exists (
-    select 1 from ${names.table('ledger')} l
-    where l.id_space = p.id_space and l.transaction_key = p.transaction_key and l.entry = p.entry
-  )))`
-}
-
-/** Pure: lists within one filter are alternatives, filters are combined. */
-function whereOf(filter: PostbackFilter, cursor: string | null, names: TableNames): Where {
-  const where: Where = { conditions: [], values: [] }
-  const among = (column: string, list: readonly string[] | undefined): void => {
-    if (list === undefined) return
-    where.conditions.push(`p.${column} in (${list.map(() => '?').join(', ')})`)
-    where.values.push(...list.map(text))
-  }
-  among('network', filter.network)
-  among('user_id', filter.user)
-  among('transaction_id', filter.transactionId)
-  among('outcome', filter.outcome)
-  if (filter.open === true) {
-    // The first condition is the one of the partial index.
-    where.conditions.push('p.open = 1', isOpen(names))
-  }
-  if (filter.open === false) where.conditions.push(`not ${isOpen(names)}`)
-  if (filter.since !== undefined) {
-    where.conditions.push('p.received_at >= ?')
-    where.values.push(time(filter.since))
-  }
-  if (filter.until !== undefined) {
-    where.conditions.push('p.received_at < ?')
-    where.values.push(time(filter.until))
-  }
-  if (filter.q !== undefined && filter.q !== '') {
-    const transaction = startsWith('p.transaction_id', filter.q)
-    const user = startsWith('p.user_id', filter.q)
-    where.conditions.push(`(${transaction.condition} or ${user.condition})`)
-    where.values.push(...transaction.values, ...user.values)
-  }
-  if (cursor !== null) {
-    where.conditions.push('p.id < ?')
-    where.values.push(cursor)
-  }
-  return where
 }

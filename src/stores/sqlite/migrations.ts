@@ -111,6 +111,23 @@ select p.id, p.network, ${timeOf('p.received_at')} as received_at, p.method, cas
 from ${names.table('postbacks')} p`,
     ],
   },
+  {
+    number: 2,
+    title: 'indexes that serve every list of a long inbox, and cost a credit less',
+    statements: (names) => [
+      // One place to append for each class.
+      `create index if not exists ${names.index('postbacks_class')} on ${names.table('postbacks')} (network, outcome, open, id)`,
+      // The first five digits of an id are a period of 3.1 days: what is written falls into the newest one only.
+      `create index if not exists ${names.index('postbacks_period_user')} on ${names.table('postbacks')} (substr(id, 1, 5), user_id, id)`,
+      `create index if not exists ${names.index('postbacks_period_transaction')} on ${names.table('postbacks')} (substr(id, 1, 5), transaction_id, id)`,
+      // Nearly every transaction key is the transaction id, and the ledger's unique key finds those.
+      `create index if not exists ${names.index('ledger_other_id')} on ${names.table('ledger')} (transaction_id, id_space) where transaction_id <> transaction_key`,
+      `drop index if exists ${names.index('postbacks_transaction')}`,
+      `drop index if exists ${names.index('postbacks_user')}`,
+      `drop index if exists ${names.index('postbacks_open')}`,
+      `drop index if exists ${names.index('ledger_transaction')}`,
+    ],
+  },
 ]
 
 /** The length in bytes; length() alone counts characters. */

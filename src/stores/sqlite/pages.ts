@@ -5,6 +5,7 @@
  */
 import { PaidonceError } from '../../errors.js'
 import type { PageOf } from '../../ledger/store.js'
+import { prefixEnd } from '../prefix-end.js'
 import type { SqlValue } from './driver.js'
 
 /** Conditions that all have to hold, with their values in order. */
@@ -29,21 +30,8 @@ export function ledgerIdOf(cursor: string): bigint {
 
 /** Texts that begin with `prefix`, as a range that an index serves and in which no character is a wildcard. */
 export function startsWith(expression: string, prefix: string): { condition: string; values: SqlValue[] } {
-  const end = rangeEnd(prefix)
+  const end = prefixEnd(prefix)
   return end === null
     ? { condition: `${expression} >= ?`, values: [prefix] }
     : { condition: `(${expression} >= ? and ${expression} < ?)`, values: [prefix, end] }
-}
-
-/** The smallest text beyond every text with this prefix, in byte order; null where there is none. */
-function rangeEnd(prefix: string): string | null {
-  const points = Array.from(prefix)
-  for (let last = points.pop(); last !== undefined; last = points.pop()) {
-    const point = last.codePointAt(0) ?? 0
-    if (point < 0x10ffff) {
-      // Surrogates are no characters: after U+D7FF comes U+E000.
-      return points.join('') + String.fromCodePoint(point === 0xd7ff ? 0xe000 : point + 1)
-    }
-  }
-  return null
 }

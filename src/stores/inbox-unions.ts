@@ -1,0 +1,120 @@
+/**
+ * The reads of an inbox along its indexes where a hint names the index and a UNION ALL takes the parts: SQLite, MySQL
+ * and MariaDB. Without the hint "order by id" would also allow a walk along the primary key, which is endless where
+ * what is looked for is rare.
+ *
+ * @module
+ */
+import type { IdIndex, IdRange, InboxParts, InboxReads } from './inbox-reads.js'
+
+/** What the databases say otherwise. */
+export interface UnionDialect<Value> {
+  /** The table as `p`, read along one index. */
+  readonly from: (index: InboxParts['index'] | 'primary') => string
+  /** The columns of each index before the id, as expressions on `p`. */
+  readonly columns: Readonly<Record<InboxParts['index'], readonly string[]>>
+  readonly text: (text: string) => Value
+  readonly flag: (flag: boolean) => Value
+  readonly period: (period: string) => Value
+  readonly id: (id: string) => Value
+  /** The smallest text beyond all texts with this prefix; null where there is none. */
+  readonly prefixEnd: (prefix: string) => Value | null
+}
+
+export interface UnionStatement<Value> {
+  readonly sql: string
+  readonly values: readonly Value[]
+}
+
+/** Runs a statement of one column; ids come as text. */
+export interface UnionRunner<Value> {
+  ids(statement: UnionStatement<Value>): Promise<readonly string[]>
+  networks(statement: UnionStatement<Value>): Promise<readonly string[]>
+}
+
+export function unionReads<Value>(
+  dialect: UnionDialect<Value>,
+  run: UnionRunner<Value>,
+): Omit<InboxReads<unknown>, 'rowsIn' | 'rowsOf'> {
+  const { from, columns, period, id, text } = dialect
+  const within = (index: IdIndex, prefix: string, of: string): UnionStatement<Value> => {
+    const [periodColumn = '', idColumn = ''] = columns[index]
+    const end = dialect.prefixEnd(prefix)
+    return {
+      sql: `${periodColumn} = ? and ${idColumn} >= ?${end === null ? '' : ` and ${idColumn} < ?`}`,
+      values: [period(of), text(prefix), ...(end === null ? [] : [end])],
+    }
+  }
+  const newest = (range: IdRange, count: number): UnionStatement<Value> => ({
+    sql: `p.id >= ? and p.id < ? order by p.id desc limit ${count}`,
+    values: [id(range.from), id(range.before)],
+  })
+  return {
+    async networks() {
+      // Jumps from one network to the next: a look-up for each, however long the inbox is.
+      const found: string[] = []
+      for (let last = ''; ;) {
+        const [next] = await run.networks({
+          sql: `select p.network from ${from('class')} where p.network > ? order by p.network limit 1`,
+          values: [text(last)],
+        })
+        if (next === undefined) return found
+        found.push(next)
+        last = next
+      }
+    },
+    async idBehind(range, count) {
+      const { sql, values } = newest(range, 1)
+      const [found] = await run.ids({
+        sql: `select p.id from ${from('primary')} where ${sql} offset ${count}`,
+        values,
+      })
+      return found ?? null
+    },
+    newestOf(parts, range, count) {
+      const { sql, values } = newest(range, count)
+      const equal = columns[parts.index].map((column) => `${column} = ?`).join(' and ')
+      return run.ids(
+        union(
+          valuesOf(dialect, parts).map((part) => ({
+            sql: `select p.id from ${from(parts.index)} where ${equal} and ${sql}`,
+            values: [...part, ...values],
+          })),
+          ` order by id desc limit ${count}`,
+        ),
+      )
+    },
+    someWithPrefix: (index, prefix, periods, count) =>
+      run.ids(
+        union(
+          periods.map((each) => {
+            const { sql, values } = within(index, prefix, each)
+            return { sql: `select p.id from ${from(index)} where ${sql} limit ${count}`, values }
+          }),
+          '',
+        ),
+      ),
+    newestWithPrefix(index, prefix, of, range, count) {
+      const begins = within(index, prefix, of)
+      const { sql, values } = newest(range, count)
+      return run.ids({
+        sql: `select p.id from ${from(index)} where ${begins.sql} and ${sql}`,
+        values: [...begins.values, ...values],
+      })
+    },
+  }
+}
+
+function valuesOf<Value>(
+  { text, flag, period }: UnionDialect<Value>,
+  along: InboxParts,
+): readonly (readonly Value[])[] {
+  return along.index === 'class'
+    ? along.parts.map(({ network, outcome, open }) => [text(network), text(outcome), flag(open)])
+    : along.parts.map((part) => [period(part.period), text(part.id)])
+}
+
+function union<Value>(parts: readonly UnionStatement<Value>[], end: string): UnionStatement<Value> {
+  const all = parts.map(({ sql }, place) => `select id from (${sql}) p${place}`).join('\nunion all ')
+  return { sql: `select id from (\n${all}\n) s${end}`, values: parts.flatMap(({ values }) => values) }
+}
