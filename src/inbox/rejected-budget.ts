@@ -18,6 +18,8 @@ const LARGEST_BYTES = 10 * USUAL_BYTES
 export class RejectedBudget {
   readonly #perMinute: number
   readonly #known = new Set<string>()
+  /** The last one remembered: a network's calls come from a handful of addresses. */
+  #last = { network: '', ip: '' }
   #minute = -1
   readonly #byAddress = new Map<string, number>()
   readonly #strangers = new Map<string, number>()
@@ -35,6 +37,8 @@ export class RejectedBudget {
 
   /** Remembers an address that delivered a verified call: its rejected calls have a reserve of their own. */
   remember(network: string, ip: string): void {
+    if (this.#last.ip === ip && this.#last.network === network) return
+    this.#last = { network, ip }
     if (this.#known.size < MAX_KNOWN) this.#known.add(senderOf(network, ip))
   }
 

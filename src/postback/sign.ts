@@ -3,15 +3,14 @@
  *
  * @module
  */
-import { createSecretKey } from 'node:crypto'
 import { PaidonceError } from '../errors.js'
 import type { PostbackEntry } from '../outcome.js'
 import { exampleOf } from './conditions.js'
+import { compileDigest } from './digest.js'
 import { planFields, takeApart, type FieldPlan } from './fields.js'
 import { compileMessage, isMessageFault } from './message.js'
 import { renameFields } from './params.js'
 import type { NetworkProfile } from './profile.js'
-import { digestOf } from './signature.js'
 
 /** What the call should say; amounts are text in the network's own unit. */
 export interface CallToSign {
@@ -160,11 +159,6 @@ function signatureOf(
   if (isMessageFault(message)) {
     throw new PaidonceError('usage', `The call cannot be signed: ${message.fault} "${message.name}".`)
   }
-  const digest = digestOf(
-    signature.digest,
-    message,
-    createSecretKey(Buffer.from(secret)),
-    Buffer.from(secret),
-  )
+  const digest = compileDigest(signature.digest, Buffer.from(secret))(message)
   return signature.prefix + digest.toString(signature.encoding)
 }

@@ -38,7 +38,9 @@ export function headersOf(
   status: number,
   closing: boolean,
   allow: string | null = null,
-): Record<string, string> {
+): Readonly<Record<string, string>> {
+  // Nearly every answer; nobody changes it.
+  if (status !== 503 && !closing && allow === null) return HEADERS
   return {
     ...HEADERS,
     ...(status === 503 ? { 'retry-after': RETRY_AFTER_SECONDS } : {}),

@@ -15,8 +15,14 @@ export type ClientAddress = (request: Pick<ReceiverRequest, 'headers' | 'remoteA
 export function compileClientAddress(
   trustProxy: boolean | number | readonly string[] = false,
 ): ClientAddress {
-  if (trustProxy === false || trustProxy === 0)
-    return ({ remoteAddress }) => plain(remoteAddress) ?? remoteAddress
+  if (trustProxy === false || trustProxy === 0) {
+    // Calls come from a handful of addresses, so the last one is usually this one.
+    let last = { from: '', plain: '' }
+    return ({ remoteAddress: from }) => {
+      if (from !== last.from) last = { from, plain: plain(from) ?? from }
+      return last.plain
+    }
+  }
   const trust = compileTrust(trustProxy)
   return ({ headers, remoteAddress }) => {
     const forwarded = headers['x-forwarded-for']

@@ -50,11 +50,20 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const known = new Set(networkNames)
   const labelOf = (network: string): string => (known.has(network) ? network : UNKNOWN_NETWORK)
 
-  const postbacks = new Counter({
+  // Counted here and handed over when somebody reads them, because finding a series by its labels costs as much as the
+  // rest of an answer's account together.
+  const answered = new Map<string, Map<string, number>>()
+  new Counter({
     name: 'paidonce_postbacks_total',
     help: 'Postbacks answered, by network and outcome.',
     labelNames: ['network', 'outcome'],
     registers,
+    collect() {
+      this.reset()
+      for (const [network, outcomes] of answered) {
+        for (const [outcome, count] of outcomes) this.inc({ network, outcome }, count)
+      }
+    },
   })
   const seconds = new Histogram({
     name: 'paidonce_answer_seconds',
@@ -68,11 +77,15 @@ export function createMetrics(options: MetricsOptions): Metrics {
     buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500],
     registers,
   })
-  const lastVerified = new Gauge({
+  const lastVerified = new Map<string, number>()
+  new Gauge({
     name: 'paidonce_last_verified_timestamp_seconds',
     help: 'When the last verified postback of a network arrived, in seconds since 1970.',
     labelNames: ['network'],
     registers,
+    collect() {
+      for (const [network, seconds] of lastVerified) this.set({ network }, seconds)
+    },
   })
   const lost = new Counter({
     name: 'paidonce_lost_before_parsing_total',
@@ -139,9 +152,11 @@ export function createMetrics(options: MetricsOptions): Metrics {
     registry,
     observe(event) {
       const network = labelOf(event.network)
-      postbacks.inc({ network, outcome: event.outcome })
+      const outcomes = answered.get(network) ?? new Map<string, number>()
+      answered.set(network, outcomes)
+      outcomes.set(event.outcome, (outcomes.get(event.outcome) ?? 0) + 1)
       seconds.observe(event.milliseconds / 1000)
-      if (event.verified) lastVerified.set({ network }, Math.floor(now() / 1000))
+      if (event.verified) lastVerified.set(network, Math.floor(now() / 1000))
     },
     observeGroup(size) {
       groups.observe(size)
