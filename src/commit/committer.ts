@@ -84,6 +84,7 @@ class GroupCommitter implements Committer {
   readonly #asides: Asides
   readonly #drained: (() => void)[] = []
   #sweeper: NodeJS.Timeout | null = null
+  readonly #told: { readonly pending: Pending; readonly settlement: Settlement }[] = []
 
   constructor(store: LedgerStore, options: CommitterOptions) {
     this.#store = store
@@ -105,7 +106,7 @@ class GroupCommitter implements Committer {
     const pending = new Pending(item, bytes, deadlineAt)
     if (this.#pending.size >= this.#options.queueLimit) {
       this.#counters.full += 1
-      pending.finish({ fate: 'dropped', settled: overloaded('queue_full') })
+      pending.tell({ fate: 'dropped', settled: overloaded('queue_full') })
       return pending.answer
     }
     this.#pending.add(pending)
@@ -121,7 +122,7 @@ class GroupCommitter implements Committer {
   }
 
   drain(): Promise<void> {
-    if (this.#pending.size === 0) return Promise.resolve()
+    if (this.#pending.size === 0 && this.#told.length === 0) return Promise.resolve()
     return new Promise((resolve) => this.#drained.push(resolve))
   }
 
@@ -253,14 +254,27 @@ class GroupCommitter implements Committer {
   }
 
   #finish(pending: Pending, settlement: Settlement): void {
-    pending.finish(settlement)
+    pending.state = 'done'
+    this.#tellSoon(pending, settlement)
     this.#pending.delete(pending)
     const next = this.#chains.leave(pending)
     if (next !== null) this.#route(next)
     if (this.#pending.size > 0) return
     if (this.#sweeper !== null) clearInterval(this.#sweeper)
     this.#sweeper = null
-    for (const resolve of this.#drained.splice(0)) resolve()
+  }
+
+  /**
+   * Answers leave at the end of this turn of the event loop: by then the next group is on its way, and the database
+   * works while they are written.
+   */
+  #tellSoon(pending: Pending, settlement: Settlement): void {
+    if (this.#told.push({ pending, settlement }) > 1) return
+    setImmediate(() => {
+      for (const each of this.#told.splice(0)) each.pending.tell(each.settlement)
+      if (this.#pending.size > 0) return
+      for (const resolve of this.#drained.splice(0)) resolve()
+    })
   }
 
   /** Drops what is still queued at its deadline and answers what is running. */

@@ -56,6 +56,8 @@ const MAX_ATTEMPTS = 24
 const SPLIT_KEY_WAIT_MS = 20
 /** Even a group that waits for its wallet waits no longer for a key: others wait for that wallet meanwhile. */
 const KEY_WAIT_MS = 200
+/** A fate that a lost connection left open is asked for so often, about 150 ms; others wait in the same lane. */
+const AWAYS = 5
 /** A store that says within this time that it waited for a lock did not wait. */
 const SPIN_MS = 10
 
@@ -68,6 +70,7 @@ export async function runGroup(
 ): Promise<void> {
   let commitUnknown = unknown
   let members = group
+  let aways = 0
   for (let attempt = 1; ; attempt += 1) {
     members = withoutExpired(context, members, commitUnknown)
     if (members.length === 0) return
@@ -111,9 +114,9 @@ export async function runGroup(
       if (error.failure === 'unknown') {
         commitUnknown = true
         context.counters.unknownCommits += 1
-      } else if (error.failure === 'away' && !commitUnknown) {
+      } else if (error.failure === 'away' && (!commitUnknown || ++aways === AWAYS)) {
         context.counters.away += members.length
-        giveUp(context, members, false, 'database_away')
+        giveUp(context, members, commitUnknown, 'database_away')
         return
       } else if (error.failure === 'retry') {
         context.counters.retried += 1

@@ -35,9 +35,8 @@ export class Pending {
   state: PendingState = 'queued'
   readonly answer: Promise<Settlement>
   #resolveAnswer!: (settlement: Settlement) => void
-  #resolveTruth!: (settlement: Settlement) => void
-  readonly #truth: Promise<Settlement>
-  #late = false
+  /** Set where the answer left before the truth was known. */
+  #resolveTruth: ((settlement: Settlement) => void) | null = null
 
   constructor(item: GroupItem, bytes: number, deadlineAt: number) {
     this.item = item
@@ -46,25 +45,23 @@ export class Pending {
     this.key = item.claim === null ? null : keyOf(item.claim)
     this.user = item.claim === null || item.claim.user === '' ? null : item.claim.user
     this.answer = new Promise((resolve) => (this.#resolveAnswer = resolve))
-    this.#truth = new Promise((resolve) => (this.#resolveTruth = resolve))
   }
 
   /** Whether it was answered at its deadline while its transaction ran. */
   get late(): boolean {
-    return this.#late
+    return this.#resolveTruth !== null
   }
 
-  /** Its fate is known. */
-  finish(settlement: Settlement): void {
-    this.state = 'done'
+  /** Its fate is known: tells whoever waits for it. */
+  tell(settlement: Settlement): void {
     this.#resolveAnswer(settlement)
-    this.#resolveTruth(settlement)
+    this.#resolveTruth?.(settlement)
   }
 
   /** Its deadline passed while its transaction runs: the answer leaves now, the truth follows. */
   answerLate(): void {
-    this.#late = true
-    this.#resolveAnswer({ fate: 'late', settled: overloaded('deadline'), truth: this.#truth })
+    const truth = new Promise<Settlement>((resolve) => (this.#resolveTruth = resolve))
+    this.#resolveAnswer({ fate: 'late', settled: overloaded('deadline'), truth })
   }
 }
 

