@@ -9,7 +9,14 @@ import { MAX_BALANCE_MINOR } from '../money.js'
 import type { Settled } from '../outcome.js'
 import { decide, walletOf, type Decision, type UnknownUserPolicy } from './decide.js'
 import type { PostbackRow } from './postback-row.js'
-import { NOTHING_STORED, type Claim, type EntryRow, type StoredEntry, type StoredPair } from './types.js'
+import {
+  NOTHING_STORED,
+  type Claim,
+  type EntryRow,
+  type PlannedEntry,
+  type StoredEntry,
+  type StoredPair,
+} from './types.js'
 
 /** One postback on its way through the group commit. */
 export interface GroupItem {
@@ -55,6 +62,8 @@ export interface GroupPlan {
 export interface WalletChange {
   readonly user: string
   readonly amount: bigint
+  /** The balance after it. */
+  readonly after: bigint
 }
 
 /** The key of the map that a store's read step fills. */
@@ -135,11 +144,7 @@ export function planGroup(
     let after = balance
     for (const planned of decision.entries) {
       if (planned.movesBalance && after !== null) after += planned.amount
-      entries.push({
-        ...planned,
-        ...originOf(claim),
-        balanceAfter: planned.movesBalance ? after : null,
-      })
+      entries.push(entryRow(planned, claim, planned.movesBalance ? after : null))
     }
     if (user !== null && after !== null && balance !== null && after !== balance) {
       balances.set(user, after)
@@ -155,7 +160,7 @@ export function planGroup(
   }
   const changes = [...sums]
     .filter(([, amount]) => amount !== 0n)
-    .map(([user, amount]) => ({ user, amount }))
+    .map(([user, amount]) => ({ user, amount, after: balances.get(user) ?? amount }))
     .sort((a, b) => compareBytes(a.user, b.user))
   return { results, entries, changes, rows }
 }
@@ -199,8 +204,16 @@ export function storedFrom(entry: Decision['entries'][number], claim: Claim): St
   }
 }
 
-function originOf(claim: Claim): Omit<EntryRow, keyof Decision['entries'][number] | 'balanceAfter'> {
+/** Property by property: two spreads into one object cost ten times as much. */
+function entryRow(planned: PlannedEntry, claim: Claim, balanceAfter: bigint | null): EntryRow {
   return {
+    entry: planned.entry,
+    user: planned.user,
+    amount: planned.amount,
+    decision: planned.decision,
+    movesBalance: planned.movesBalance,
+    reason: planned.reason,
+    balanceAfter,
     idSpace: claim.idSpace,
     network: claim.network,
     transactionKey: claim.transactionKey,
@@ -219,7 +232,7 @@ function originOf(claim: Claim): Omit<EntryRow, keyof Decision['entries'][number
 }
 
 function storedFor(claim: Claim, stored: ReadonlyMap<string, StoredPair>): StoredPair {
-  return stored.get(keyOf(claim)) ?? NOTHING_STORED
+  return (stored.size === 0 ? undefined : stored.get(keyOf(claim))) ?? NOTHING_STORED
 }
 
 function settledOf({ outcome, reason }: Settled): Settled {

@@ -38,7 +38,7 @@ it('the named look-up of a group that was planned on an empty ledger serves a lo
       3,
     )
     await admin.query('set plan_cache_mode = force_generic_plan')
-    await admin.query(`prepare look_up as ${groupStatements(names, wallets, false).read.text}`)
+    await admin.query(`prepare look_up as ${groupStatements(names, wallets, 3, false).read.text}`)
     const { rows } = await admin.query<Record<string, string>>(
       `explain execute look_up (array['n'], array['t'])`,
     )

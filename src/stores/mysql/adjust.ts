@@ -71,7 +71,7 @@ async function tryAdjust(context: MysqlContext, adjustment: Adjustment): Promise
       if (isDuplicateOf(error, `${names.prefix}ledger_key`)) return 'raced'
       throw error
     }
-    const change = { user: adjustment.user, amount: adjustment.amount }
+    const change = { user: adjustment.user, amount: adjustment.amount, after: balance + adjustment.amount }
     const changed = await session.write(changeBalances(wallets, [change]))
     if (wallets.foreign && changed !== 1) {
       throw new StoreError(

@@ -10,10 +10,11 @@ import { adjustmentEntry, judgeAdjustment } from '../../ledger/adjustment.js'
 import type { Adjustment, AdjustmentResult } from '../../ledger/store.js'
 import type { LedgerEntry } from '../../ledger/types.js'
 import type { PostgresContext } from './context.js'
-import { beginGroup, writeValues } from './group-statements.js'
+import { beginGroup } from './group-statements.js'
 import { ENTRY_SELECT, need, readEntry, refuseUnchanged } from './rows.js'
 import type { Session } from './session.js'
 import { readWalletRow } from './wallet-table.js'
+import { writeValues } from './write-statement.js'
 
 const WALLET_WAIT_MS = 3000
 
@@ -64,9 +65,10 @@ async function attemptOnce(
   }
   if (judgement !== 'book' || balance === null) return { kind: judgement as 'unknown_user' }
 
+  const { user, amount } = adjustment
   const plan = {
     entries: [adjustmentEntry(adjustment, balance)],
-    changes: [{ user: adjustment.user, amount: adjustment.amount }],
+    changes: [{ user, amount, after: balance + amount }],
     rows: [],
   }
   const { write } = await context.statements()

@@ -7,7 +7,6 @@ import { StoreError } from '../../errors.js'
 import {
   inKeyOrder,
   keyOf,
-  pairOf,
   planGroup,
   walletsToLock,
   type GroupMember,
@@ -17,19 +16,17 @@ import {
 } from '../../ledger/group.js'
 import { walletOf } from '../../ledger/decide.js'
 import type { GroupOptions, GroupResult } from '../../ledger/store.js'
-import { NOTHING_STORED, type StoredEntry, type StoredPair } from '../../ledger/types.js'
+import { NOTHING_STORED, type StoredPair } from '../../ledger/types.js'
+import { arrayText } from './columns.js'
 import type { PostgresContext } from './context.js'
 import { isKeyViolation } from './errors.js'
-import {
-  beginGroup,
-  LOCK_TIMEOUT_MS,
-  setLockTimeout,
-  writeValues,
-  type GroupStatements,
-} from './group-statements.js'
-import { need, readStored, refuseUnchanged } from './rows.js'
+import { beginGroup, LOCK_TIMEOUT_MS, setLockTimeout, type GroupStatements } from './group-statements.js'
+import { readStoredPairs } from './read-stored-pairs.js'
+import { need, refuseUnchanged } from './rows.js'
 import type { Session } from './session.js'
+import { goShortWay } from './short-way.js'
 import { readWalletRow, type WalletSql } from './wallet-table.js'
+import { writeValues } from './write-statement.js'
 
 type Wallets = ReadonlyMap<string, WalletState>
 type Stored = ReadonlyMap<string, StoredPair>
@@ -43,8 +40,13 @@ export async function applyGroup(
   const statements = await context.statements()
   const ordered = inKeyOrder(members)
   return context.sessions(async (session) => {
+    const shortcut = await goShortWay(context, { session, statements, wallets }, ordered, options)
+    if (shortcut !== null) return { kind: 'applied', results: inOrderOf(members, ordered, shortcut) }
+
     let stored = await readStoredPairs(session, statements, ordered, context.scale)
+    context.odds.noteStored(ordered, stored)
     let states = await beginAndLock(session, context, wallets, walletsToLock(ordered, stored), options)
+    context.odds.free.note([...states.values()].some(({ kind }) => kind === 'busy' || kind === 'missing'))
     const newUsers =
       context.unknownUser === 'create' && !context.foreignWallets
         ? usersToCreate(ordered, stored, states)
@@ -66,26 +68,6 @@ export async function applyGroup(
   })
 }
 
-async function readStoredPairs(
-  session: Session,
-  { read }: GroupStatements,
-  members: readonly GroupMember[],
-  scale: number,
-): Promise<Stored> {
-  const claims = members.map(({ leader }) => leader.claim).filter((claim) => claim !== null)
-  if (claims.length === 0) return new Map()
-  const rows = await session.run('read', read, [
-    claims.map(({ idSpace }) => idSpace),
-    claims.map(({ transactionKey }) => transactionKey),
-  ])
-  const found = new Map<string, StoredEntry[]>()
-  for (const row of rows) {
-    const key = keyOf({ idSpace: need(row, 'id_space'), transactionKey: need(row, 'transaction_key') })
-    found.set(key, [...(found.get(key) ?? []), readStored(row, scale)])
-  }
-  return new Map([...found].map(([key, entries]) => [key, pairOf(entries)]))
-}
-
 async function beginAndLock(
   session: Session,
   { isolation }: PostgresContext,
@@ -104,19 +86,23 @@ async function beginAndLock(
   }
   if (wanted.length === 0) return states
   const lock = waitMs === null ? wallets.lockFree : wallets.lockWaiting
-  for (const row of await session.run('lock', lock, [wanted, wallets.keysOf(wanted)])) {
+  for (const row of await session.run('lock', lock, usersAndKeys(wallets, wanted))) {
     const { user, balance } = readWalletRow(row)
     states.set(user, { kind: 'locked', balance })
   }
   const absent = wanted.filter((user) => !states.has(user))
   if (absent.length === 0) return states
-  const rows = await session.run('lock', wallets.find, [absent, wallets.keysOf(absent)])
+  const rows = await session.run('lock', wallets.find, usersAndKeys(wallets, absent))
   const existing = new Set(rows.map((row) => need(row, 'user_id')))
   if (existing.size > 0 && waitMs !== null) {
     throw new StoreError('wallet_busy', 'A wallet appeared while its lock was waited for.')
   }
   for (const user of absent) states.set(user, { kind: existing.has(user) ? 'busy' : 'missing' })
   return states
+}
+
+function usersAndKeys(wallets: WalletSql, users: readonly string[]): string[] {
+  return [users, wallets.keysOf(users)].map((texts) => arrayText(texts, (text) => text))
 }
 
 /** Gives keys another time-out than wallets, where the group was told one. */

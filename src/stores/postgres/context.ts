@@ -7,6 +7,7 @@ import type { UnknownUserPolicy } from '../../ledger/decide.js'
 import type { TableNames } from '../table-names.js'
 import type { GroupStatements } from './group-statements.js'
 import type { Sessions } from './session.js'
+import type { ShortWayOdds } from './short-way.js'
 import type { WalletSql } from './wallet-table.js'
 
 export interface PostgresContext {
@@ -15,6 +16,7 @@ export interface PostgresContext {
   readonly scale: number
   readonly unknownUser: UnknownUserPolicy
   readonly foreignWallets: boolean
+  readonly odds: ShortWayOdds
   readonly isolation: 'read committed' | 'serializable'
   /** The wallets' SQL, which for a publisher's table depends on the types of its columns. */
   wallets(): Promise<WalletSql>

@@ -4,6 +4,8 @@
  * @module
  */
 
+import type { Writable } from 'node:stream'
+
 /** A query as `pg` takes it. */
 export interface PgQuery {
   readonly text: string
@@ -29,6 +31,8 @@ export interface PgMessage {
 
 /** A client that was taken from a pool. */
 export interface PgClient {
+  /** What carries the queries, where the driver shows it. */
+  readonly connection?: { readonly stream?: Pick<Writable, 'cork' | 'uncork'> }
   query(query: PgQuery): Promise<PgResult>
   release(destroy?: Error | boolean): void
   on(event: 'error' | 'notice', listener: (message: PgMessage) => void): unknown

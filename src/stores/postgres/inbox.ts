@@ -7,10 +7,11 @@ import type { PostbackRow } from '../../ledger/postback-row.js'
 import type { AnswerCorrection, Page, PageOf, Postback, PostbackFilter } from '../../ledger/store.js'
 import { ADDRESS_ROWS, firstIdAt, PRUNED_THOUGH_OPEN_SQL } from '../inbox-bounds.js'
 import { findPostbacks } from '../inbox-search.js'
+import { encodeRows, rowSource } from './columns.js'
 import type { PostgresContext } from './context.js'
 import { inboxReads, openOf } from './inbox-index.js'
 import { checkCursor, isUuid } from './pages.js'
-import { columnArrays, need, POSTBACK_COLUMNS, POSTBACK_SELECT, readPostbackRow, unnestOf } from './rows.js'
+import { need, POSTBACK_COLUMNS, POSTBACK_SELECT, readPostbackRow } from './rows.js'
 import { statement } from './session.js'
 
 export async function writePostbacks(
@@ -18,14 +19,14 @@ export async function writePostbacks(
   rows: readonly PostbackRow[],
 ): Promise<void> {
   if (rows.length === 0) return
-  const columns = POSTBACK_COLUMNS.map(({ name }) => name).join(', ')
+  const source = rowSource(POSTBACK_COLUMNS, 1, 'r')
   await sessions((session) =>
     session.run(
       'single',
-      statement(`insert into ${names.table('postbacks')} (${columns})
-select ${columns} from ${unnestOf(POSTBACK_COLUMNS, 1)} as r(${columns})
+      statement(`insert into ${names.table('postbacks')} (${POSTBACK_COLUMNS.map(({ name }) => name).join(', ')})
+select ${source.select} from ${source.from}
 on conflict (id) do nothing`),
-      columnArrays(POSTBACK_COLUMNS, rows, scale),
+      encodeRows(POSTBACK_COLUMNS, rows, scale),
     ),
   )
 }

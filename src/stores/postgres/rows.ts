@@ -10,78 +10,85 @@ import type { PostbackRow } from '../../ledger/postback-row.js'
 import type { Postback } from '../../ledger/store.js'
 import type { EntryDecision, EntryKind, EntryRow, LedgerEntry, StoredEntry } from '../../ledger/types.js'
 import { ipText, methodText } from '../call-text.js'
+import { byteaText, type Column } from './columns.js'
 import type { TextRow } from './driver.js'
 
-/** One column of a table that is written by arrays. */
-interface Column<Row> {
-  readonly name: string
-  readonly type: string
-  readonly value: (row: Row, scale: number) => string | Buffer | null
+/** A row of the ledger on its way: what stands in the wallet after it is known only where the wallet's row changes. */
+export interface NewEntry {
+  readonly row: EntryRow
+  /** The place of its wallet in the group's list of changes, from 1; null where that is not among them. */
+  readonly wallet: number | null
+  /** `balanceAfter` as the distance from what the change leaves in the wallet; without a wallet it is the balance itself. */
+  readonly behind: bigint | null
 }
 
-export const ENTRY_COLUMNS: readonly Column<EntryRow>[] = [
-  { name: 'id_space', type: 'text', value: (row) => text(row.idSpace) },
-  { name: 'transaction_key', type: 'text', value: (row) => text(row.transactionKey) },
-  { name: 'entry', type: 'text', value: (row) => text(row.entry) },
-  { name: 'network', type: 'text', value: (row) => text(row.network) },
-  { name: 'transaction_id', type: 'text', value: (row) => text(row.transactionId) },
-  { name: 'user_id', type: 'text', value: (row) => text(row.user) },
-  { name: 'amount', type: 'numeric', value: (row, scale) => amount(row.amount, scale) },
-  { name: 'balance_after', type: 'numeric', value: (row, scale) => amount(row.balanceAfter, scale) },
-  { name: 'decision', type: 'text', value: (row) => text(row.decision) },
-  { name: 'reason', type: 'text', value: (row) => text(row.reason) },
-  { name: 'test', type: 'boolean', value: (row) => flag(row.test) },
-  { name: 'imported', type: 'boolean', value: (row) => flag(row.imported) },
-  { name: 'event_id', type: 'text', value: (row) => text(row.eventId) },
-  { name: 'offer', type: 'text', value: (row) => text(row.offer) },
-  { name: 'payout', type: 'text', value: (row) => text(row.payout) },
-  { name: 'received_amount', type: 'text', value: (row) => text(row.receivedAmount) },
-  { name: 'unit', type: 'text', value: (row) => text(row.unit) },
-  { name: 'rate', type: 'text', value: (row) => text(row.rate) },
-  { name: 'actor', type: 'text', value: (row) => text(row.actor) },
-  { name: 'postback_id', type: 'uuid', value: (row) => text(row.postbackId) },
+const entry = (
+  name: string,
+  type: string,
+  value: (row: EntryRow, scale: number) => string | null,
+): Column<NewEntry> => ({ name, type, value: (entry, scale) => value(entry.row, scale) })
+
+/** The columns of a new entry that are sent as they are. */
+export const ENTRY_COLUMNS: readonly Column<NewEntry>[] = [
+  entry('transaction_key', 'text', (row) => text(row.transactionKey)),
+  entry('id_space', 'text', (row) => text(row.idSpace)),
+  entry('entry', 'text', (row) => text(row.entry)),
+  entry('network', 'text', (row) => text(row.network)),
+  entry('transaction_id', 'text', (row) => text(row.transactionId)),
+  entry('user_id', 'text', (row) => text(row.user)),
+  entry('amount', 'numeric', (row, scale) => amount(row.amount, scale)),
+  entry('decision', 'text', (row) => text(row.decision)),
+  entry('reason', 'text', (row) => text(row.reason)),
+  entry('test', 'boolean', (row) => flag(row.test)),
+  entry('imported', 'boolean', (row) => flag(row.imported)),
+  entry('event_id', 'text', (row) => text(row.eventId)),
+  entry('offer', 'text', (row) => text(row.offer)),
+  entry('payout', 'text', (row) => text(row.payout)),
+  entry('received_amount', 'text', (row) => text(row.receivedAmount)),
+  entry('unit', 'text', (row) => text(row.unit)),
+  entry('rate', 'text', (row) => text(row.rate)),
+  entry('actor', 'text', (row) => text(row.actor)),
+  entry('postback_id', 'uuid', (row) => text(row.postbackId)),
 ]
+
+/** What the balance after an entry is reckoned from. */
+export const BALANCE_COLUMNS: readonly Column<NewEntry>[] = [
+  { name: 'wallet', type: 'integer', value: ({ wallet }) => (wallet === null ? null : integer(wallet)) },
+  { name: 'behind', type: 'numeric', value: ({ behind }, scale) => amount(behind, scale) },
+]
+
+const call = (
+  name: string,
+  type: string,
+  value: (row: PostbackRow, scale: number) => string | null,
+): Column<PostbackRow> => ({ name, type, value })
 
 export const POSTBACK_COLUMNS: readonly Column<PostbackRow>[] = [
-  { name: 'id', type: 'uuid', value: (row) => text(row.id) },
-  { name: 'network', type: 'text', value: (row) => text(row.network) },
-  { name: 'received_at', type: 'timestamptz', value: (row) => row.receivedAt.toISOString() },
-  { name: 'method', type: 'text', value: (row) => methodText(row.method) },
-  { name: 'url', type: 'bytea', value: (row) => bytes(row.url) },
-  { name: 'headers', type: 'text', value: (row) => text(row.headers) },
-  { name: 'body', type: 'bytea', value: (row) => bytes(row.body) },
-  { name: 'ip', type: 'text', value: (row) => ipText(row.ip) },
-  { name: 'outcome', type: 'text', value: (row) => text(row.outcome) },
-  { name: 'reason', type: 'text', value: (row) => text(row.reason) },
-  { name: 'verified', type: 'boolean', value: (row) => flag(row.verified) },
-  { name: 'test', type: 'boolean', value: (row) => flag(row.test) },
-  { name: 'transaction_id', type: 'text', value: (row) => text(row.transactionId) },
-  { name: 'id_space', type: 'text', value: (row) => text(row.idSpace) },
-  { name: 'transaction_key', type: 'text', value: (row) => text(row.transactionKey) },
-  { name: 'entry', type: 'text', value: (row) => text(row.entry) },
-  { name: 'user_id', type: 'text', value: (row) => text(row.user) },
-  { name: 'amount', type: 'numeric', value: (row, scale) => amount(row.amount, scale) },
-  { name: 'answer_status', type: 'smallint', value: (row) => integer(row.answer.status) },
-  { name: 'answer_body', type: 'text', value: (row) => text(row.answer.body) },
-  { name: 'milliseconds', type: 'integer', value: (row) => integer(row.milliseconds) },
-  { name: 'open', type: 'boolean', value: (row) => flag(row.open) },
+  call('id', 'uuid', (row) => text(row.id)),
+  call('network', 'text', (row) => text(row.network)),
+  call('received_at', 'timestamptz', (row) => row.receivedAt.toISOString()),
+  call('method', 'text', (row) => methodText(row.method)),
+  call('url', 'bytea', (row) => bytes(row.url)),
+  call('headers', 'text', (row) => text(row.headers)),
+  call('body', 'bytea', (row) => bytes(row.body)),
+  call('ip', 'text', (row) => ipText(row.ip)),
+  call('outcome', 'text', (row) => text(row.outcome)),
+  call('reason', 'text', (row) => text(row.reason)),
+  call('verified', 'boolean', (row) => flag(row.verified)),
+  call('test', 'boolean', (row) => flag(row.test)),
+  call('transaction_id', 'text', (row) => text(row.transactionId)),
+  call('id_space', 'text', (row) => text(row.idSpace)),
+  call('transaction_key', 'text', (row) => text(row.transactionKey)),
+  call('entry', 'text', (row) => text(row.entry)),
+  call('user_id', 'text', (row) => text(row.user)),
+  call('amount', 'numeric', (row, scale) => amount(row.amount, scale)),
+  call('answer_status', 'smallint', (row) => integer(row.answer.status)),
+  call('answer_body', 'text', (row) => text(row.answer.body)),
+  call('milliseconds', 'integer', (row) => integer(row.milliseconds)),
+  call('open', 'boolean', (row) => flag(row.open)),
 ]
 
-/** Turns rows into one array for each column, for `unnest`. */
-export function columnArrays<Row>(
-  columns: readonly Column<Row>[],
-  rows: readonly Row[],
-  scale: number,
-): (string | Buffer | null)[][] {
-  return columns.map(({ value }) => rows.map((row) => value(row, scale)))
-}
-
-/** `unnest($3::text[], $4::numeric[], …)`, counting from `first`. */
-export function unnestOf(columns: readonly { readonly type: string }[], first: number): string {
-  return `unnest(${columns.map(({ type }, index) => `$${first + index}::${type}[]`).join(', ')})`
-}
-
-/** A string is checked to be one, so that no object or array is ever expanded by the driver; NUL has no place in text. */
+/** A string is checked to be one, so that no object or array is ever taken for its text; NUL has no place in one. */
 function text(value: string | null): string | null {
   if (value === null) return null
   if (typeof value !== 'string') throw new TypeError(`A text was expected, not ${typeof value}.`)
@@ -105,9 +112,9 @@ function flag(value: boolean): string {
   return value ? 't' : 'f'
 }
 
-function bytes(value: Buffer): Buffer {
+function bytes(value: Buffer): string {
   if (!Buffer.isBuffer(value)) throw new TypeError(`Bytes were expected, not ${typeof value}.`)
-  return value
+  return byteaText(value)
 }
 
 /** Columns of a ledger row (alias `l`) that `readEntry` reads. */

@@ -5,8 +5,9 @@
  */
 import { createHash } from 'node:crypto'
 import { StoreError } from '../../errors.js'
-import { AS_TEXT, type PgClient, type PgMessage, type PgPool, type PgResult, type TextRow } from './driver.js'
+import { AS_TEXT, type PgClient, type PgPool, type PgResult, type TextRow } from './driver.js'
 import { breaksConnection, classifyError, HungConnection, type Phase } from './errors.js'
+import { createLeases, type Lease } from './leases.js'
 
 /** A statement with a name derived from its text, so that two stores on one pool never share a name. */
 export interface Statement {
@@ -32,35 +33,28 @@ export type Sessions = <T>(work: (session: Session) => Promise<T>) => Promise<T>
 
 /** Runs work on a connection of the pool; the connection is destroyed where its state is in doubt. */
 export function createSessions(options: SessionOptions): Sessions {
-  // A server that dies right after it accepted a connection sends the news in one packet with its greeting, before the
-  // promise of connect() has told anybody: without a listener from the first moment that would end the process.
-  options.pool.on?.('connect', (client) => client.on('error', () => undefined))
+  const leases = createLeases(options)
   return async (work) => {
-    const session = new Session(await takeClient(options), options)
+    const lease = leases.kept() ?? (await leases.take())
+    const session = new Session(lease, options)
     try {
       return await work(session)
     } finally {
-      await session.giveBack()
+      await session.rollback()
+      leases.giveBack(lease)
     }
   }
 }
 
-/** In the DETAIL of the WARNING that PostgreSQL sends where the wait of COMMIT for a standby was cut short. */
-const NOT_REPLICATED = /might not have been replicated/
-
 export class Session {
-  readonly #client: PgClient
+  readonly #lease: Lease
   readonly #options: SessionOptions
-  #broken = false
   #open = false
   #waitMs = 0
-  readonly #warnings: string[] = []
 
-  constructor(client: PgClient, options: SessionOptions) {
-    this.#client = client
+  constructor(lease: Lease, options: SessionOptions) {
+    this.#lease = lease
     this.#options = options
-    client.on('error', this.#onError)
-    client.on('notice', this.#onNotice)
   }
 
   /** Runs a prepared statement (unnamed behind a pooler). */
@@ -86,29 +80,55 @@ export class Session {
    * cancelled wait for a synchronous standby answers COMMIT with a warning.
    */
   async commit(): Promise<void> {
-    this.#warnings.length = 0
-    const { command } = await this.#send('commit', { text: 'commit' })
+    this.#lease.warnings.length = 0
+    const result = await this.#send('commit', { text: 'commit' })
     this.#open = false
+    this.#checkCommit(result)
+  }
+
+  #checkCommit({ command }: PgResult): void {
     if (command !== 'COMMIT') throw new StoreError('retry', `COMMIT was answered by ${command}.`)
-    if (this.#warnings.length > 0) {
+    if (this.#lease.warnings.length > 0) {
       throw new StoreError('unknown', 'COMMIT was cut short before the synchronous standby confirmed it.')
     }
   }
 
-  async rollback(): Promise<void> {
-    if (!this.#open || this.#broken) return
+  /**
+   * A whole transaction of one statement: BEGIN, the statement and COMMIT are sent together, so that a pipelining pool
+   * has one answer to wait for instead of three. A statement that fails turns COMMIT into ROLLBACK.
+   */
+  async transact(begin: string, waitMs: number, sent: Statement, values: unknown[]): Promise<TextRow[]> {
+    this.#waitMs = waitMs
+    this.#open = true
+    this.#lease.warnings.length = 0
+    // One packet instead of three: each would wake the server by itself.
+    const socket = this.#lease.client.connection?.stream
+    socket?.cork()
+    const answers = [
+      this.#send('commit', { text: begin }),
+      this.run('write', sent, values),
+      this.#send('commit', { text: 'commit' }),
+    ] as const
+    socket?.uncork()
+    const [begun, written, ended] = await Promise.allSettled(answers)
+    if (begun.status === 'rejected') {
+      // Without BEGIN the statement has committed by itself, or nothing of all this has happened.
+      this.#lease.broken = true
+      throw new StoreError('unknown', 'BEGIN failed, or its reply was lost.', begun.reason)
+    }
+    // COMMIT was on its way before anything was known, so a connection that ended leaves the fate open.
+    if (ended.status === 'rejected') throw ended.reason
     this.#open = false
-    // Where the rollback itself fails the connection is destroyed, and the server rolls back.
-    await this.#send('read', { text: 'rollback' }).catch(() => (this.#broken = true))
+    if (written.status === 'rejected') throw written.reason
+    this.#checkCommit(ended.value)
+    return written.value
   }
 
-  /** Rolls back what is still open and gives the connection back, or destroys it. */
-  async giveBack(): Promise<void> {
-    await this.rollback()
-    this.#client.removeListener('notice', this.#onNotice)
-    this.#client.release(this.#broken)
-    // The listener for errors stays on a destroyed connection: its socket may still report one.
-    if (!this.#broken) this.#client.removeListener('error', this.#onError)
+  async rollback(): Promise<void> {
+    if (!this.#open || this.#lease.broken) return
+    this.#open = false
+    // Where the rollback itself fails the connection is destroyed, and the server rolls back.
+    await this.#send('read', { text: 'rollback' }).catch(() => (this.#lease.broken = true))
   }
 
   async #send(phase: Phase, query: Parameters<PgClient['query']>[0]): Promise<PgResult> {
@@ -119,52 +139,17 @@ export class Session {
         reject(new HungConnection(limit))
       }, limit)
     })
-    const answer = this.#client.query(query)
+    const answer = this.#lease.client.query(query)
     try {
       return await Promise.race([answer, hung])
     } catch (error) {
       // The loser of the race rejects when the connection is destroyed; nobody waits for it any more.
       answer.catch(() => undefined)
       const classified = classifyError(error, phase)
-      if (breaksConnection(error) || classified.failure === 'unknown') this.#broken = true
+      if (breaksConnection(error) || classified.failure === 'unknown') this.#lease.broken = true
       throw classified
     } finally {
       clearTimeout(timer)
     }
-  }
-
-  readonly #onError = (): void => {
-    this.#broken = true
-  }
-
-  readonly #onNotice = ({ message = '', detail = '', routine = '' }: PgMessage): void => {
-    const cutShort = routine === 'SyncRepWaitForLSN' || NOT_REPLICATED.test(`${message} ${detail}`)
-    if (cutShort) this.#warnings.push(message)
-  }
-}
-
-/** Takes a client, but waits for the pool no longer than `connectMs`: the app's pool may wait for ever. */
-async function takeClient({ pool, connectMs }: SessionOptions): Promise<PgClient> {
-  let timer: NodeJS.Timeout | undefined
-  let late = false
-  const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      late = true
-      reject(new Error(`no connection within ${connectMs} ms`))
-    }, connectMs)
-  })
-  const taken = pool.connect()
-  taken.then(
-    (client) => {
-      if (late) client.release()
-    },
-    () => undefined,
-  )
-  try {
-    return await Promise.race([taken, tooLate])
-  } catch (error) {
-    throw classifyError(error, 'connect')
-  } finally {
-    clearTimeout(timer)
   }
 }

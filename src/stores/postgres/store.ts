@@ -28,6 +28,7 @@ import { migrate, migrationScript, readPending } from './migrator.js'
 import { POSTGRES_MIGRATIONS } from './migrations.js'
 import { createSessions, type Session } from './session.js'
 import { claimSetting, readSetting, replaceSetting } from './settings.js'
+import { ShortWayOdds } from './short-way.js'
 import { refuse, verifyServer, verifyTables } from './verify.js'
 import { checkWalletTable, type WalletCheck } from './wallet-check.js'
 import { walletSql, type WalletSql } from './wallet-table.js'
@@ -43,7 +44,7 @@ export interface PostgresStoreOptions extends StoreOptions {
   readonly pooler?: boolean
   /** Default `read committed`. */
   readonly isolation?: 'read committed' | 'serializable'
-  /** How many groups may run at once. Default 4. */
+  /** How many groups may run at once. Default 1: one large group costs less than two of half its size. */
   readonly lanes?: number
   /** How long the database may stay silent before a connection is given up, beside lock waits. Default 10,000 ms. */
   readonly hangMs?: number
@@ -54,7 +55,7 @@ export interface PostgresStoreOptions extends StoreOptions {
 /** Connections for groups that wait for locks, beside the lanes. */
 export const ASIDES = 4
 
-export const DEFAULT_LANES = 4
+export const DEFAULT_LANES = 1
 
 /**
  * Makes a store on the app's own pool.
@@ -100,9 +101,10 @@ export function postgresStore(options: PostgresStoreOptions): LedgerStore {
     scale,
     unknownUser: options.unknownUser ?? 'retry',
     foreignWallets: options.wallets !== undefined,
+    odds: new ShortWayOdds(),
     isolation: options.isolation ?? 'read committed',
     wallets,
-    statements: remember(async () => groupStatements(names, await wallets(), options.outbox ?? false)),
+    statements: remember(async () => groupStatements(names, await wallets(), scale, options.outbox ?? false)),
   }
 
   /** Null where wallets are our own. */

@@ -7,6 +7,7 @@
  */
 import { StoreError } from '../../errors.js'
 import type { WalletRow } from '../../ledger/store.js'
+import { formatMinor } from '../../money.js'
 import { statement, type Statement } from './session.js'
 import type { TextRow } from './driver.js'
 
@@ -34,7 +35,10 @@ export interface WalletSql {
   readonly lockWaiting: Statement
   /** `$1` users, `$2` keys: the wallets that exist, without any lock. */
   readonly find: Statement
-  /** An UPDATE for a WITH clause that adds amounts, given the numbers of its three array parameters. */
+  /**
+   * An UPDATE for a WITH clause that adds amounts, given the numbers of its three array parameters. It answers the place
+   * of each wallet in the arrays and what it holds now.
+   */
   add(users: number, keys: number, amounts: number): string
   /** All wallets as a relation of `user_id` (bytewise text) and `minor` (balance in minor units, rounded down). */
   readonly relation: string
@@ -64,9 +68,10 @@ cross join lateral (
       keys,
       amounts,
     ) => `update ${place.table} t set ${place.balance} = t.${place.balance} + c.amount
-  from unnest($${users}::text[], $${keys}::${place.castType}[], $${amounts}::numeric[]) as c(user_id, key, amount)
+  from unnest($${users}::text[], $${keys}::${place.castType}[], $${amounts}::numeric[])
+    with ordinality as c(user_id, key, amount, place)
   where ${same('c')}
-  returning 1`,
+  returning c.place, floor(t.${place.balance}::numeric * ${10 ** scale}) * ${formatMinor(1n, scale)} as balance`,
     relation: `(select ${idText} as user_id, ${minor} as minor from ${place.table} t)`,
     keysOf: (users) => users.map((user) => keyFor(user, place.idType)),
   }

@@ -40,7 +40,7 @@ function settle(context: SqliteContext, adjustment: Adjustment): AdjustmentResul
   const row = adjustmentEntry(adjustment, balance)
   if (!insertEntry(context, row))
     throw new StoreError('retry', 'The key of the adjustment was taken meanwhile.')
-  changeBalance(context, adjustment)
+  changeBalance(context, { ...adjustment, after: balance + adjustment.amount })
   insertMessage(context, row)
   const entry = readAdjustment(context, adjustment.key)
   if (entry === null) throw new StoreError('retry', 'The adjustment was not found after its insert.')

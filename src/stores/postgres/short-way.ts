@@ -1,0 +1,109 @@
+/**
+ * The short way of a group: no lock step and, for credits, no look at what is stored. The group is planned on the guess
+ * that nothing of it is there yet and that its wallets exist and are free; then one statement changes the wallets, which
+ * locks them, and writes the rest. What that statement counts proves the guess or refutes it, and a refuted one is rolled
+ * back as if it had never been tried: the long way settles the group.
+ *
+ * @module
+ */
+import { StoreError } from '../../errors.js'
+import {
+  keyOf,
+  planGroup,
+  walletsToLock,
+  type GroupMember,
+  type MemberResult,
+  type WalletState,
+} from '../../ledger/group.js'
+import type { GroupOptions } from '../../ledger/store.js'
+import type { StoredPair } from '../../ledger/types.js'
+import type { PostgresContext } from './context.js'
+import { beginGroup, type GroupStatements } from './group-statements.js'
+import { Odds } from './odds.js'
+import { readStoredPairs } from './read-stored-pairs.js'
+import type { Session } from './session.js'
+import type { WalletSql } from './wallet-table.js'
+import { writeValues } from './write-statement.js'
+
+/**
+ * How long it waits for a wallet or a key that somebody else holds: long enough for a transaction that is about to
+ * commit, and short, because the group's other wallets wait with it.
+ */
+const SHORT_WAIT_MS = 25
+
+/** What the two guesses have been worth lately. */
+export class ShortWayOdds {
+  /** That credits are new. */
+  readonly fresh = new Odds()
+  /** That wallets exist and are free. */
+  readonly free = new Odds()
+
+  /** What the look into the ledger told. */
+  noteStored(members: readonly GroupMember[], stored: ReadonlyMap<string, StoredPair>): void {
+    this.fresh.note(
+      members.some(({ leader: { claim } }) => claim?.entry === 'credit' && stored.has(keyOf(claim))),
+    )
+  }
+}
+
+/** What a group is settled with, whichever way it goes. */
+export interface GroupTools {
+  readonly session: Session
+  readonly statements: GroupStatements
+  readonly wallets: WalletSql
+}
+
+/**
+ * The results of the members in their order; null where the group has to go the long way.
+ *
+ * @param members in key order
+ */
+export async function goShortWay(
+  context: PostgresContext,
+  { session, statements, wallets }: GroupTools,
+  members: readonly GroupMember[],
+  { waitMs, keyWaitMs, owns }: GroupOptions,
+): Promise<readonly MemberResult[] | null> {
+  const { odds, isolation, scale, unknownUser } = context
+  // A group that waits for its wallet may take it at once; one that looks for a busy key may not wait for any other.
+  const isSearch = waitMs === null && keyWaitMs !== undefined
+  if (isSearch || !odds.free.areGood) return null
+
+  const looks = !odds.fresh.areGood || members.some(({ leader }) => leader.claim?.entry === 'reversal')
+  const stored = looks ? await readStoredPairs(session, statements, members, scale) : NOTHING
+  if (looks) odds.noteStored(members, stored)
+  const users = walletsToLock(members, stored)
+  const plan = planGroup(members, stored, guessedWallets(users, owns), unknownUser)
+  // Each guess needs something that proves it: a free wallet its change, a new claim its entry.
+  if (plan.changes.length !== users.filter(owns).length) return null
+  if (!looks && plan.entries.length !== members.filter(({ leader }) => leader.claim !== null).length)
+    return null
+  if (plan.entries.length === 0 && plan.rows.length === 0) return plan.results
+
+  const values = writeValues(plan, wallets, scale)
+  try {
+    await session.transact(beginGroup(isolation, SHORT_WAIT_MS), SHORT_WAIT_MS, statements.writeNew, values)
+  } catch (error) {
+    // The long way finds out which wallet, key or claim it was.
+    if (error instanceof StoreError && LONG_WAY.has(error.failure)) return null
+    throw error
+  }
+  odds.free.note(false)
+  if (!looks) odds.fresh.note(false)
+  return plan.results
+}
+
+const LONG_WAY: ReadonlySet<string> = new Set(['key_busy', 'wallet_busy', 'refused'])
+
+const NOTHING: ReadonlyMap<string, StoredPair> = new Map()
+
+/** Empty wallets: the write reckons every balance from what it finds. */
+function guessedWallets(
+  users: readonly string[],
+  owns: (user: string) => boolean,
+): ReadonlyMap<string, WalletState> {
+  return new Map(users.map((user) => [user, owns(user) ? FREE : ELSEWHERE]))
+}
+
+const FREE: WalletState = { kind: 'locked', balance: 0n }
+const ELSEWHERE: WalletState = { kind: 'elsewhere' }

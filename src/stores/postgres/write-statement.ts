@@ -1,0 +1,133 @@
+/**
+ * The one statement that writes a group: wallets, entries, messages and inbox rows.
+ *
+ * @module
+ */
+import type { GroupPlan } from '../../ledger/group.js'
+import type { EntryRow } from '../../ledger/types.js'
+import { formatMinor, MAX_BALANCE_MINOR } from '../../money.js'
+import type { TableNames } from '../table-names.js'
+import { arrayText, encodeRows, rowSource } from './columns.js'
+import { BALANCE_COLUMNS, ENTRY_COLUMNS, POSTBACK_COLUMNS, type NewEntry } from './rows.js'
+import { statement, type Statement } from './session.js'
+import type { WalletSql } from './wallet-table.js'
+
+const WRITTEN_COLUMNS = [...ENTRY_COLUMNS, ...BALANCE_COLUMNS]
+
+/** A balance within half of the limit is within the limit after whatever one group can add to it or take from it. */
+const SAFE_BALANCE_MINOR = MAX_BALANCE_MINOR / 2n
+
+export interface WriteOptions {
+  readonly scale: number
+  readonly outbox: boolean
+  /**
+   * For a group that nothing was looked up for: a key or an id that is there already, a wallet that is missing and a
+   * balance near the limit all make the statement fail. What ON CONFLICT costs is saved.
+   */
+  readonly isNew: boolean
+}
+
+export function writeStatement(
+  names: TableNames,
+  wallets: WalletSql,
+  { scale, outbox, isNew }: WriteOptions,
+): Statement {
+  const entryNames = ENTRY_COLUMNS.map(({ name }) => name).join(', ')
+  const postbackNames = POSTBACK_COLUMNS.map(({ name }) => name).join(', ')
+  const entries = rowSource(WRITTEN_COLUMNS, 1, 'e')
+  const users = 1 + entries.parameters
+  const rows = rowSource(POSTBACK_COLUMNS, users + 3, 'r')
+  // The names of the parts are long, because a publisher's table of the same name would be hidden by them.
+  // The wallets come first, because every entry tells the balance that it left. Their balances stand in a list in the
+  // order of the parameters, so that a place in it is one of the group's changes.
+  // ON CONFLICT DO NOTHING waits for an uncommitted entry of the same key and then inserts nothing: the count tells.
+  return statement(`with paidonce__changed as (
+  ${wallets.add(users, users + 1, users + 2)}
+), paidonce__balances as (
+  select array_agg(balance order by place) as list, count(*) as number,
+    count(*) filter (where abs(balance) < ${formatMinor(SAFE_BALANCE_MINOR, scale)}) as safe
+  from paidonce__changed
+), paidonce__booked as (
+  insert into ${names.table('ledger')} (${entryNames}, balance_after)
+  select ${entryNames}, coalesce((select list from paidonce__balances)[wallet], 0) + behind
+  from (select ${entries.select} from ${entries.from}) e
+  ${isNew ? '' : 'on conflict (id_space, transaction_key, entry) do nothing'}
+  returning id_space, transaction_key, entry, user_id, amount, imported
+)${outbox ? messagesOf(names) : ''}, paidonce__kept as (
+  insert into ${names.table('postbacks')} as p (${postbackNames})
+  select ${rows.select} from ${rows.from}
+  ${isNew ? '' : REWRITE}
+)
+select (select count(*) from paidonce__booked)::text as entries, number::text as changes${
+    isNew ? `,\n  ${proofOf(users)}` : ''
+  }
+from paidonce__balances`)
+}
+
+function messagesOf(names: TableNames): string {
+  return `, paidonce__messages as (
+  insert into ${names.table('outbox')} (event, id_space, transaction_key, entry, user_id)
+  select entry || '.booked', id_space, transaction_key, entry, user_id
+  from paidonce__booked where amount <> 0 and not imported
+)`
+}
+
+/**
+ * What a second run of the same postback (after a lost reply, or by reprocessing) may change of its inbox row; `open`
+ * beside it, because what a person has closed stays closed.
+ */
+const REWRITTEN = [
+  'outcome',
+  'reason',
+  'verified',
+  'test',
+  'transaction_id',
+  'id_space',
+  'transaction_key',
+  'entry',
+  'user_id',
+  'amount',
+  'answer_status',
+  'answer_body',
+  'milliseconds',
+] as const
+
+const REWRITE = `on conflict (id) do update set ${REWRITTEN.map((name) => `${name} = excluded.${name}`).join(', ')},
+    open = excluded.open and p.resolved_reason is null`
+
+/** NULL where every wallet was changed and is far from the limit; else an error whose text an operator can read. */
+function proofOf(users: number): string {
+  const wanted = `cardinality($${users}::text[])`
+  return `case when safe <> ${wanted} then ('Paidonce settles this group again, step by step: ' || safe || ' of '
+    || ${wanted} || ' wallets were ready.')::integer end as proof`
+}
+
+/** The values of both statements. */
+export function writeValues(
+  { entries, changes, rows }: Pick<GroupPlan, 'entries' | 'changes' | 'rows'>,
+  wallets: WalletSql,
+  scale: number,
+): (string | null)[] {
+  const users = changes.map(({ user }) => user)
+  const places = new Map(changes.map(({ user, after }, index) => [user, { wallet: index + 1, after }]))
+  return [
+    ...encodeRows(
+      WRITTEN_COLUMNS,
+      entries.map((row) => newEntry(row, places.get(row.user))),
+      scale,
+    ),
+    arrayText(users, (user) => user),
+    arrayText(wallets.keysOf(users), (key) => key),
+    arrayText(changes, ({ amount }) => formatMinor(amount, scale)),
+    ...encodeRows(POSTBACK_COLUMNS, rows, scale),
+  ]
+}
+
+function newEntry(
+  row: EntryRow,
+  change: { readonly wallet: number; readonly after: bigint } | undefined,
+): NewEntry {
+  const { balanceAfter } = row
+  if (change === undefined || balanceAfter === null) return { row, wallet: null, behind: balanceAfter }
+  return { row, wallet: change.wallet, behind: balanceAfter - change.after }
+}

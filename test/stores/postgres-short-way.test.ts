@@ -1,0 +1,145 @@
+/**
+ * The short way of a group on PostgreSQL: what it sends, and that a wrong guess leaves nothing behind.
+ *
+ * @module
+ */
+import pg from 'pg'
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { LedgerStore } from '../../src/ledger/store.js'
+import { postgresStore } from '../../src/stores/postgres/index.js'
+import { Odds } from '../../src/stores/postgres/odds.js'
+import { makeClaim, makeMember } from '../../src/testing/claims.js'
+import { balanceOf } from '../../src/testing/suite-steps.js'
+import { runSql, startPostgres } from '../servers/postgres.js'
+
+const server = await startPostgres()
+
+afterAll(async () => {
+  await server.stop()
+})
+
+const USERS = ['u1', 'u2', 'u3']
+
+describe('the short way', () => {
+  let url: string
+  let pool: pg.Pool
+  let store: LedgerStore
+  let sent: string[]
+
+  beforeEach(async () => {
+    url = await server.newDatabase()
+    pool = new pg.Pool({ connectionString: url, pipeline: true })
+    sent = []
+    pool.on('connect', (client) => {
+      const query = client.query.bind(client) as (query: { readonly text: string }) => unknown
+      Object.assign(client, {
+        query(asked: { readonly text: string }) {
+          sent.push(asked.text.trim().split(/\s+/).slice(0, 2).join(' '))
+          return query(asked)
+        },
+      })
+    })
+    store = postgresStore({ pool, outbox: true })
+    await store.start()
+    for (const user of USERS) await store.createWallet(user)
+    sent.length = 0
+  })
+  afterEach(async () => {
+    await pool.end()
+  })
+
+  const book = async (claims: readonly ReturnType<typeof makeClaim>[]): Promise<string[]> => {
+    const result = await store.applyGroup(
+      claims.map((claim) => makeMember(claim)),
+      { waitMs: null, owns: () => true },
+    )
+    if (result.kind !== 'applied') return [result.kind]
+    return result.results.map((each) => (each.kind === 'settled' ? each.leader.outcome : each.kind))
+  }
+  const credits = (name: string, users: readonly string[] = USERS): ReturnType<typeof makeClaim>[] =>
+    users.map((user, place) => makeClaim({ transactionId: `${name}-${place}`, user }))
+  const countOf = async (table: string): Promise<number> =>
+    Number((await runSql(url, `select count(*) as n from paidonce_${table}`))[0]?.['n'])
+
+  it('sends three messages at once for a group of credits', async () => {
+    expect(await book(credits('a'))).toEqual(['credited', 'credited', 'credited'])
+    expect(sent).toEqual(['begin isolation', 'with paidonce__changed', 'commit'])
+  })
+
+  it('looks into the ledger first where a group holds a reversal', async () => {
+    const paid = makeClaim({ transactionId: 'a' })
+    await book([paid])
+    sent.length = 0
+    expect(await book([makeClaim({ transactionId: 'a', entry: 'reversal' })])).toEqual(['reversed'])
+    expect(sent).toEqual(['select k.id_space,', 'begin isolation', 'with paidonce__changed', 'commit'])
+    expect(await balanceOf(store, 'u1')).toBe(0n)
+  })
+
+  it('tells the balance after each of several entries of one wallet', async () => {
+    await book(credits('a', ['u1', 'u2', 'u1', 'u1']))
+    const { items } = await store.listEntries('u1', { limit: 10, cursor: null })
+    expect(items.map(({ balanceAfter }) => balanceAfter)).toEqual([3_000n, 2_000n, 1_000n])
+  })
+
+  it('leaves nothing of a guess that a copy refutes', async () => {
+    const [first] = credits('a')
+    await book([first as ReturnType<typeof makeClaim>])
+    const copy = makeClaim({ transactionId: 'a-0', user: 'u1' })
+    expect(await book([copy, ...credits('b', ['u2', 'u3'])])).toEqual(['duplicate', 'credited', 'credited'])
+    expect(sent.filter((text) => text.startsWith('with'))).toHaveLength(3)
+    expect(await balanceOf(store, 'u1')).toBe(1_000n)
+    expect(await countOf('ledger')).toBe(3)
+    expect(await countOf('outbox')).toBe(3)
+    expect(await countOf('postbacks')).toBe(4)
+  })
+
+  it('looks first while copies keep coming', async () => {
+    const claims = credits('a')
+    await book(claims)
+    for (let round = 0; round < 4; round += 1) await book(credits('a'))
+    sent.length = 0
+    expect(await book(credits('a'))).toEqual(['duplicate', 'duplicate', 'duplicate'])
+    expect(sent).toEqual(['select k.id_space,', 'begin isolation', 'with paidonce__changed', 'commit'])
+  })
+
+  it('settles a group in which one wallet is missing', async () => {
+    const claims = credits('a', ['u1', 'nobody', 'u2'])
+    expect(await book(claims)).toEqual(['credited', 'unknown_user', 'credited'])
+    expect(await countOf('ledger')).toBe(2)
+    expect(await countOf('postbacks')).toBe(3)
+  })
+
+  it('waits for a locked wallet a moment only, and books its neighbours', async () => {
+    const holder = new pg.Client(url)
+    await holder.connect()
+    await holder.query('begin')
+    await holder.query(`select 1 from paidonce_wallets where user_id = 'u2' for update`)
+    const started = performance.now()
+    expect(await book(credits('a'))).toEqual(['credited', 'busy', 'credited'])
+    expect(performance.now() - started).toBeLessThan(1_000)
+    await holder.query('rollback')
+    await holder.end()
+    expect(await countOf('ledger')).toBe(2)
+  })
+
+  it('goes the long way where a balance comes near its limit', async () => {
+    await runSql(url, `update paidonce_wallets set balance = 8999999999999999.999 where user_id = 'u1'`)
+    expect(await book(credits('a'))).toEqual(['held', 'credited', 'credited'])
+    await runSql(url, `update paidonce_wallets set balance = 8999999999999998.999 where user_id = 'u1'`)
+    expect(await book(credits('b'))).toEqual(['credited', 'credited', 'credited'])
+    expect(await balanceOf(store, 'u1')).toBe(8_999_999_999_999_999_999n)
+  })
+})
+
+describe('the odds of a guess', () => {
+  it('are bad after two wrong ones in a row, and good again after a while', () => {
+    const odds = new Odds()
+    expect(odds.areGood).toBe(true)
+    odds.note(true)
+    expect(odds.areGood).toBe(true)
+    odds.note(true)
+    expect(odds.areGood).toBe(false)
+    for (let group = 0; group < 4; group += 1) odds.note(false)
+    expect(odds.areGood).toBe(true)
+  })
+})
