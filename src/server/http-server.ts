@@ -24,6 +24,8 @@ const LIMITS = {
 
 /** Connections held at once; beyond them new ones are dropped, and the network sends again. */
 const MAX_CONNECTIONS = 8192
+/** Connections that may wait to be accepted: a burst beyond Node's 511 would be sent again after a second or three. */
+const BACKLOG = 4096
 /** How long a stopping server waits for calls that it has begun to read. */
 const STOP_LIMIT_MS = 10_000
 /** A connection that has carried no call for this long while stopping is closed. */
@@ -90,7 +92,7 @@ function listen(server: Server, { host, port, setting }: HttpServerOptions): Pro
     server.once('error', (cause: NodeJS.ErrnoException) => {
       reject(listenError(cause, host, port, setting))
     })
-    server.listen(port, host, () => {
+    server.listen({ port, host, backlog: BACKLOG }, () => {
       server.removeAllListeners('error')
       resolve()
     })

@@ -5,6 +5,7 @@
  * @module
  */
 import { connect, createServer, type Socket } from 'node:net'
+import { statement } from '../../src/stores/postgres/session.js'
 
 /**
  * - `pass`: forwards everything.
@@ -35,9 +36,13 @@ export interface CutProxy {
   stop(): Promise<void>
 }
 
+/** COMMIT by its name as a prepared statement on PostgreSQL; where its text follows it is only being prepared. */
+const PREPARED_COMMIT = new RegExp(`${statement('commit').name}\\0(?!commit)`)
+
 /** True where what a client sent ends with COMMIT, alone or behind other messages, in the protocols of both servers. */
 export function looksLikeCommit(bytes: Buffer): boolean {
-  return /\bcommit\W*$/i.test(bytes.subarray(-32).toString('latin1'))
+  const end = bytes.subarray(-128).toString('latin1')
+  return /\bcommit\W*$/i.test(end) || PREPARED_COMMIT.test(end)
 }
 
 /** A server that was sent several messages at once answers them one by one; after so long it has answered COMMIT too. */

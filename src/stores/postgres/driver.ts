@@ -29,11 +29,27 @@ export interface PgMessage {
   readonly routine?: string | undefined
 }
 
+/** What `pg` lets a query of one's own write. */
+export interface PgConnection {
+  readonly stream: Pick<Writable, 'cork' | 'uncork'>
+  /** `more`: old versions kept a message back until the last one of a batch. */
+  parse(message: { text: string; name: string; types: string[] }, more: boolean): void
+  bind(message: { statement: string; values: (string | null)[] }, more: boolean): void
+  execute(message: object, more: boolean): void
+  sync(): void
+}
+
+export interface PgSubmittable {
+  submit(connection: PgConnection): void
+}
+
 /** A client that was taken from a pool. */
 export interface PgClient {
-  /** What carries the queries, where the driver shows it. */
-  readonly connection?: { readonly stream?: Pick<Writable, 'cork' | 'uncork'> }
+  /** Shown by `pg` itself, for queries that write their own messages. */
+  readonly connection?: PgConnection
   query(query: PgQuery): Promise<PgResult>
+  /** A query that writes its own messages; `pg` gives it back. */
+  query(query: PgSubmittable): unknown
   release(destroy?: Error | boolean): void
   on(event: 'error' | 'notice', listener: (message: PgMessage) => void): unknown
   removeListener(event: 'error' | 'notice', listener: (message: PgMessage) => void): unknown

@@ -5,6 +5,7 @@
  */
 import type { TableNames } from '../table-names.js'
 import { STORED_SELECT } from './rows.js'
+import type { BatchStatement } from './batch.js'
 import { statement, type Statement } from './session.js'
 import type { WalletSql } from './wallet-table.js'
 import { writeStatement } from './write-statement.js'
@@ -17,6 +18,21 @@ export const LOCK_TIMEOUT_MS = 200
  * COMMIT would otherwise hold its wallets' locks until somebody ends the process.
  */
 export const IDLE_TIMEOUT_MS = 10_000
+
+/**
+ * Warnings must come through, because one of them tells that COMMIT did not wait for its standby.
+ *
+ * With generic plans, and with joins by hash and merge and sequential scans off, the plan of a named statement that was
+ * made on a fresh, small wallet table is made once and stays right when the table has grown.
+ */
+const GROUP_SETTINGS = {
+  plan_cache_mode: 'force_generic_plan',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  enable_seqscan: 'off',
+  client_min_messages: 'warning',
+  idle_in_transaction_session_timeout: String(IDLE_TIMEOUT_MS),
+}
 
 export interface GroupStatements {
   /** `$1` id spaces, `$2` transaction keys: the stored credits and reversals. */
@@ -56,17 +72,33 @@ on conflict (user_id) do nothing`),
 /**
  * Opens the transaction in one round trip. Isolation and time-out are set inside it, so that a pooler can pass the
  * connection on, and an operator's default cannot change what the rule rests on.
- *
- * Warnings must come through, because one of them tells that COMMIT did not wait for its standby.
- *
- * With joins by hash and merge and with sequential scans off, the plan of the named write statement that was made on a
- * fresh, small wallet table stays right when the table has grown.
  */
 export function beginGroup(isolation: 'read committed' | 'serializable', lockTimeoutMs: number): string {
-  return `begin isolation level ${isolation}; ${setLockTimeout(lockTimeoutMs)}; \
-set local plan_cache_mode = force_generic_plan; set local enable_hashjoin = off; set local enable_mergejoin = off; set local enable_seqscan = off; \
-set local client_min_messages = warning; set local idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}`
+  const settings = Object.entries(GROUP_SETTINGS).map(([name, value]) => `set local ${name} = ${value}`)
+  return [`begin isolation level ${isolation}`, setLockTimeout(lockTimeoutMs), ...settings].join('; ')
 }
+
+/** The same for a group that is sent as a whole: two statements that a connection knows by name. */
+export function openGroup(
+  isolation: 'read committed' | 'serializable',
+  lockTimeoutMs: number,
+): readonly BatchStatement[] {
+  return [
+    { ...BEGIN[isolation], values: [] },
+    { ...SETTINGS, values: [String(lockTimeoutMs)] },
+  ]
+}
+
+const BEGIN = {
+  'read committed': statement('begin isolation level read committed'),
+  serializable: statement('begin isolation level serializable'),
+}
+
+/** A setting is local to the transaction where the third argument is true. */
+const SETTINGS = statement(`select set_config('lock_timeout', $1, true),
+${Object.entries(GROUP_SETTINGS)
+  .map(([name, value]) => `set_config('${name}', '${value}', true)`)
+  .join(', ')}`)
 
 /** Changes the time-out of locks within the transaction. */
 export function setLockTimeout(milliseconds: number): string {

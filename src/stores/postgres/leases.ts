@@ -52,6 +52,15 @@ export function createLeases(options: LeaseOptions): Leases {
   }
 }
 
+/** A connection knows its statements for as long as it lives, through many loans. */
+function preparedOf(client: PgClient): Set<string> {
+  const prepared = PREPARED.get(client) ?? new Set<string>()
+  PREPARED.set(client, prepared)
+  return prepared
+}
+
+const PREPARED = new WeakMap<PgClient, Set<string>>()
+
 /** In the DETAIL of the WARNING that PostgreSQL sends where the wait of COMMIT for a standby was cut short. */
 const NOT_REPLICATED = /might not have been replicated/
 
@@ -62,9 +71,12 @@ export class Lease {
   broken = false
   /** What the server said about COMMITs that did not wait for their standby. */
   readonly warnings: string[] = []
+  /** Names of the statements that it knows. */
+  readonly prepared: Set<string>
 
   constructor(client: PgClient) {
     this.client = client
+    this.prepared = preparedOf(client)
     client.on('error', this.#onError)
     client.on('notice', this.#onNotice)
   }

@@ -38,7 +38,6 @@ export async function openPostgres(url: string, options: OpenPostgresOptions = {
     max: lanes + ASIDES + SPARE_CONNECTIONS,
     connectionTimeoutMillis: 2_000,
     keepAlive: true,
-    pipeline: true,
     application_name: 'paidonce',
   })
   // An idle connection that breaks is replaced by the pool; without a listener its error would end the process.

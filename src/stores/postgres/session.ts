@@ -5,7 +5,8 @@
  */
 import { createHash } from 'node:crypto'
 import { StoreError } from '../../errors.js'
-import { AS_TEXT, type PgClient, type PgPool, type PgResult, type TextRow } from './driver.js'
+import { Batch, Preparation, type BatchStatement } from './batch.js'
+import { AS_TEXT, type PgPool, type PgQuery, type PgResult, type TextRow } from './driver.js'
 import { breaksConnection, classifyError, HungConnection, type Phase } from './errors.js'
 import { createLeases, type Lease } from './leases.js'
 
@@ -18,6 +19,9 @@ export interface Statement {
 export function statement(text: string): Statement {
   return { text, name: `paidonce_${createHash('sha256').update(text).digest('hex').slice(0, 20)}` }
 }
+
+/** It answers the tag COMMIT, or ROLLBACK after a failure. */
+const COMMIT: BatchStatement = { ...statement('commit'), values: [] }
 
 export interface SessionOptions {
   readonly pool: PgPool
@@ -81,12 +85,12 @@ export class Session {
    */
   async commit(): Promise<void> {
     this.#lease.warnings.length = 0
-    const result = await this.#send('commit', { text: 'commit' })
+    const { command } = await this.#send('commit', { text: 'commit' })
     this.#open = false
-    this.#checkCommit(result)
+    this.#checkCommit(command)
   }
 
-  #checkCommit({ command }: PgResult): void {
+  #checkCommit(command: string): void {
     if (command !== 'COMMIT') throw new StoreError('retry', `COMMIT was answered by ${command}.`)
     if (this.#lease.warnings.length > 0) {
       throw new StoreError('unknown', 'COMMIT was cut short before the synchronous standby confirmed it.')
@@ -94,34 +98,41 @@ export class Session {
   }
 
   /**
-   * A whole transaction of one statement: BEGIN, the statement and COMMIT are sent together, so that a pipelining pool
-   * has one answer to wait for instead of three. A statement that fails turns COMMIT into ROLLBACK.
+   * A whole transaction of which nothing is read: sent together and answered together where the driver can do that, else
+   * one statement after the other. `opening` begins it.
    */
-  async transact(begin: string, waitMs: number, sent: Statement, values: unknown[]): Promise<TextRow[]> {
+  async transact(opening: readonly BatchStatement[], waitMs: number, write: BatchStatement): Promise<void> {
     this.#waitMs = waitMs
     this.#open = true
     this.#lease.warnings.length = 0
-    // One packet instead of three: each would wake the server by itself.
-    const socket = this.#lease.client.connection?.stream
-    socket?.cork()
-    const answers = [
-      this.#send('commit', { text: begin }),
-      this.run('write', sent, values),
-      this.#send('commit', { text: 'commit' }),
-    ] as const
-    socket?.uncork()
-    const [begun, written, ended] = await Promise.allSettled(answers)
-    if (begun.status === 'rejected') {
-      // Without BEGIN the statement has committed by itself, or nothing of all this has happened.
-      this.#lease.broken = true
-      throw new StoreError('unknown', 'BEGIN failed, or its reply was lost.', begun.reason)
+    const statements = [...opening, write, COMMIT]
+    const { connection } = this.#lease.client
+    if (connection === undefined) {
+      for (const { text, values } of [...opening, write]) await this.runOnce('write', text, [...values])
+      await this.commit()
+      return
     }
-    // COMMIT was on its way before anything was known, so a connection that ended leaves the fate open.
-    if (ended.status === 'rejected') throw ended.reason
-    this.#open = false
-    if (written.status === 'rejected') throw written.reason
-    this.#checkCommit(ended.value)
-    return written.value
+    if (!this.#options.pooler) await this.#prepare(statements)
+    const sent = this.#options.pooler ? statements.map((each) => ({ ...each, name: null })) : statements
+    // COMMIT is on its way before anything is known, so a connection that ends leaves the fate open.
+    try {
+      const tag = await this.#run(new Batch(sent))
+      this.#open = false
+      this.#checkCommit(tag)
+    } catch (error) {
+      // COMMIT was skipped with whatever followed the failure, and the transaction still stands there failed.
+      await this.rollback()
+      throw error
+    }
+  }
+
+  /** What a connection is told of once, under names that no other query uses. */
+  async #prepare(statements: readonly BatchStatement[]): Promise<void> {
+    const { prepared } = this.#lease
+    const fresh = statements.filter(({ name }) => name !== null && !prepared.has(name)) as Statement[]
+    if (fresh.length === 0) return
+    await this.#run(new Preparation(fresh))
+    for (const { name } of fresh) prepared.add(name)
   }
 
   async rollback(): Promise<void> {
@@ -131,7 +142,25 @@ export class Session {
     await this.#send('read', { text: 'rollback' }).catch(() => (this.#lease.broken = true))
   }
 
-  async #send(phase: Phase, query: Parameters<PgClient['query']>[0]): Promise<PgResult> {
+  #send(phase: Phase, query: PgQuery): Promise<PgResult> {
+    return this.#bounded(
+      () => this.#lease.client.query(query),
+      () => phase,
+    )
+  }
+
+  #run(batch: Batch): Promise<string> {
+    return this.#bounded(
+      () => {
+        this.#lease.client.query(batch)
+        return batch.done
+      },
+      () => batch.phase,
+    )
+  }
+
+  /** What is not answered in time is given up, and every failure is classified by where it struck. */
+  async #bounded<T>(ask: () => Promise<T>, phase: () => Phase): Promise<T> {
     const limit = this.#options.hangMs + this.#waitMs
     let timer: NodeJS.Timeout | undefined
     const hung = new Promise<never>((_, reject) => {
@@ -139,13 +168,13 @@ export class Session {
         reject(new HungConnection(limit))
       }, limit)
     })
-    const answer = this.#lease.client.query(query)
+    const answer = ask()
     try {
       return await Promise.race([answer, hung])
     } catch (error) {
       // The loser of the race rejects when the connection is destroyed; nobody waits for it any more.
       answer.catch(() => undefined)
-      const classified = classifyError(error, phase)
+      const classified = classifyError(error, phase())
       if (breaksConnection(error) || classified.failure === 'unknown') this.#lease.broken = true
       throw classified
     } finally {

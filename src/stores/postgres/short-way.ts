@@ -18,7 +18,7 @@ import {
 import type { GroupOptions } from '../../ledger/store.js'
 import type { StoredPair } from '../../ledger/types.js'
 import type { PostgresContext } from './context.js'
-import { beginGroup, type GroupStatements } from './group-statements.js'
+import { openGroup, type GroupStatements } from './group-statements.js'
 import { Odds } from './odds.js'
 import { readStoredPairs } from './read-stored-pairs.js'
 import type { Session } from './session.js'
@@ -82,7 +82,8 @@ export async function goShortWay(
 
   const values = writeValues(plan, wallets, scale)
   try {
-    await session.transact(beginGroup(isolation, SHORT_WAIT_MS), SHORT_WAIT_MS, statements.writeNew, values)
+    const write = { ...statements.writeNew, values }
+    await session.transact(openGroup(isolation, SHORT_WAIT_MS), SHORT_WAIT_MS, write)
   } catch (error) {
     // The long way finds out which wallet, key or claim it was.
     if (error instanceof StoreError && LONG_WAY.has(error.failure)) return null
