@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest'
 import {
   arrayText,
   byteaText,
+  encodeRow,
   encodeRows,
   rowSource,
+  singleSource,
   type Column,
 } from '../../src/stores/postgres/columns.js'
 
@@ -52,6 +54,13 @@ describe('rows as parameters', () => {
     expect(parameters).toBe(encodeRows(COLUMNS, [], 3).length)
     expect(from).toBe('unnest($5::text[], $7::text[]) as r(id, note)')
     expect(select).toBe('coalesce(r.id, $6::text) as id, coalesce(r.note, $8::text) as note')
+  })
+
+  it('sends one row alone without any array', () => {
+    const { from, select, parameters } = singleSource(COLUMNS, 5, 'r')
+    expect(`${select} from ${from}`).toBe('$5::text as id, $6::text as note from (select) as r')
+    expect(encodeRow(COLUMNS, { id: 'a,"b"', note: null }, 3)).toEqual(['a,"b"', null])
+    expect(parameters).toBe(2)
   })
 
   it('quotes what an array would take apart', () => {

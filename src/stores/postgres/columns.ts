@@ -58,6 +58,16 @@ export function encodeRows<Row>(
   return values
 }
 
+/** The SQL of `encodeRow`, for one row alone: nothing to unnest, and half of the parameters. */
+export function singleSource<Row>(columns: readonly Column<Row>[], first: number, alias: string): RowSource {
+  const select = columns.map(({ name, type }, place) => `$${first + place}::${type} as ${name}`)
+  return { from: `(select) as ${alias}`, select: select.join(', '), parameters: columns.length }
+}
+
+export function encodeRow<Row>(columns: readonly Column<Row>[], row: Row, scale: number): (string | null)[] {
+  return columns.map(({ value }) => value(row, scale))
+}
+
 function areAlike<Row>(rows: readonly Row[], valueOf: (row: Row) => string | null): boolean {
   const first = rows[0] === undefined ? null : valueOf(rows[0])
   for (let index = 1; index < rows.length; index += 1) {

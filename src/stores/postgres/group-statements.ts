@@ -43,6 +43,8 @@ export interface GroupStatements {
   readonly write: Statement
   /** The same for rows that are all new and wallets that nobody has looked at; fails where they are not as guessed. */
   readonly writeNew: Statement
+  /** The same for one entry and one inbox row. */
+  readonly writeSingle: Statement
 }
 
 export function groupStatements(
@@ -64,8 +66,9 @@ cross join lateral (
     createWallets: statement(`insert into ${names.table('wallets')} (user_id)
 select u.user_id from unnest($1::text[]) with ordinality as u(user_id, place) order by u.place
 on conflict (user_id) do nothing`),
-    write: writeStatement(names, wallets, { scale, outbox, isNew: false }),
-    writeNew: writeStatement(names, wallets, { scale, outbox, isNew: true }),
+    write: writeStatement(names, wallets, { scale, outbox, isNew: false, isSingle: false }),
+    writeNew: writeStatement(names, wallets, { scale, outbox, isNew: true, isSingle: false }),
+    writeSingle: writeStatement(names, wallets, { scale, outbox, isNew: true, isSingle: true }),
   }
 }
 

@@ -23,7 +23,7 @@ import { Odds } from './odds.js'
 import { readStoredPairs } from './read-stored-pairs.js'
 import type { Session } from './session.js'
 import type { WalletSql } from './wallet-table.js'
-import { writeValues } from './write-statement.js'
+import { isSingle, singleValues, writeValues } from './write-statement.js'
 
 /**
  * How long it waits for a wallet or a key that somebody else holds: long enough for a transaction that is about to
@@ -80,9 +80,10 @@ export async function goShortWay(
     return null
   if (plan.entries.length === 0 && plan.rows.length === 0) return plan.results
 
-  const values = writeValues(plan, wallets, scale)
   try {
-    const write = { ...statements.writeNew, values }
+    const write = isSingle(plan)
+      ? { ...statements.writeSingle, values: singleValues(plan, wallets, scale) }
+      : { ...statements.writeNew, values: writeValues(plan, wallets, scale) }
     await session.transact(openGroup(isolation, SHORT_WAIT_MS), SHORT_WAIT_MS, write)
   } catch (error) {
     // The long way finds out which wallet, key or claim it was.

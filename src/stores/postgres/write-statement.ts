@@ -3,11 +3,11 @@
  *
  * @module
  */
-import type { GroupPlan } from '../../ledger/group.js'
+import type { GroupPlan, WalletChange } from '../../ledger/group.js'
 import type { EntryRow } from '../../ledger/types.js'
 import { formatMinor, MAX_BALANCE_MINOR } from '../../money.js'
 import type { TableNames } from '../table-names.js'
-import { arrayText, encodeRows, rowSource } from './columns.js'
+import { arrayText, encodeRow, encodeRows, rowSource, singleSource } from './columns.js'
 import { BALANCE_COLUMNS, ENTRY_COLUMNS, POSTBACK_COLUMNS, type NewEntry } from './rows.js'
 import { statement, type Statement } from './session.js'
 import type { WalletSql } from './wallet-table.js'
@@ -25,18 +25,21 @@ export interface WriteOptions {
    * balance near the limit all make the statement fail. What ON CONFLICT costs is saved.
    */
   readonly isNew: boolean
+  /** For one entry and one inbox row alone: a postback that nobody waits beside. */
+  readonly isSingle: boolean
 }
 
 export function writeStatement(
   names: TableNames,
   wallets: WalletSql,
-  { scale, outbox, isNew }: WriteOptions,
+  { scale, outbox, isNew, isSingle }: WriteOptions,
 ): Statement {
+  const source = isSingle ? singleSource : rowSource
   const entryNames = ENTRY_COLUMNS.map(({ name }) => name).join(', ')
   const postbackNames = POSTBACK_COLUMNS.map(({ name }) => name).join(', ')
-  const entries = rowSource(WRITTEN_COLUMNS, 1, 'e')
+  const entries = source(WRITTEN_COLUMNS, 1, 'e')
   const users = 1 + entries.parameters
-  const rows = rowSource(POSTBACK_COLUMNS, users + 3, 'r')
+  const rows = source(POSTBACK_COLUMNS, users + 3, 'r')
   // The names of the parts are long, because a publisher's table of the same name would be hidden by them.
   // The wallets come first, because every entry tells the balance that it left. Their balances stand in a list in the
   // order of the parameters, so that a place in it is one of the group's changes.
@@ -102,25 +105,48 @@ function proofOf(users: number): string {
     || ${wanted} || ' wallets were ready.')::integer end as proof`
 }
 
-/** The values of both statements. */
+export function isSingle({ entries, rows }: Pick<GroupPlan, 'entries' | 'rows'>): boolean {
+  return entries.length === 1 && rows.length === 1
+}
+
+/** The values of all these statements but the single one. */
 export function writeValues(
   { entries, changes, rows }: Pick<GroupPlan, 'entries' | 'changes' | 'rows'>,
   wallets: WalletSql,
   scale: number,
 ): (string | null)[] {
-  const users = changes.map(({ user }) => user)
-  const places = new Map(changes.map(({ user, after }, index) => [user, { wallet: index + 1, after }]))
   return [
-    ...encodeRows(
-      WRITTEN_COLUMNS,
-      entries.map((row) => newEntry(row, places.get(row.user))),
-      scale,
-    ),
+    ...encodeRows(WRITTEN_COLUMNS, newEntries(entries, changes), scale),
+    ...changeValues(changes, wallets, scale),
+    ...encodeRows(POSTBACK_COLUMNS, rows, scale),
+  ]
+}
+
+/** The values of the single one. */
+export function singleValues(
+  { entries, changes, rows }: Pick<GroupPlan, 'entries' | 'changes' | 'rows'>,
+  wallets: WalletSql,
+  scale: number,
+): (string | null)[] {
+  return [
+    ...newEntries(entries, changes).flatMap((entry) => encodeRow(WRITTEN_COLUMNS, entry, scale)),
+    ...changeValues(changes, wallets, scale),
+    ...rows.flatMap((row) => encodeRow(POSTBACK_COLUMNS, row, scale)),
+  ]
+}
+
+function changeValues(changes: readonly WalletChange[], wallets: WalletSql, scale: number): string[] {
+  const users = changes.map(({ user }) => user)
+  return [
     arrayText(users, (user) => user),
     arrayText(wallets.keysOf(users), (key) => key),
     arrayText(changes, ({ amount }) => formatMinor(amount, scale)),
-    ...encodeRows(POSTBACK_COLUMNS, rows, scale),
   ]
+}
+
+function newEntries(entries: readonly EntryRow[], changes: readonly WalletChange[]): NewEntry[] {
+  const places = new Map(changes.map(({ user, after }, index) => [user, { wallet: index + 1, after }]))
+  return entries.map((row) => newEntry(row, places.get(row.user)))
 }
 
 function newEntry(
