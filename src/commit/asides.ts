@@ -21,12 +21,17 @@ export interface AsideContext {
   readonly now: () => number
   readonly sleep: (milliseconds: number) => Promise<void>
   readonly takeGroup: (queue: Queue) => RunMember[]
-  /** Runs a group; with `waits` it waits for its wallets' locks, otherwise it leaves locked wallets out. */
+  /**
+   * Runs a group; with `waits` it waits for its wallets' locks, otherwise it leaves locked wallets out. Resolves to
+   * whether a transaction settled it.
+   */
   readonly run: (
     group: readonly RunMember[],
     owns: (user: string) => boolean,
     waits: boolean,
-  ) => Promise<void>
+  ) => Promise<boolean>
+  /** Takes back what is queued for a wallet that nobody holds any more. */
+  readonly takeBack: (waiting: readonly Pending[]) => void
   readonly awaitKey: (claim: Claim, waitMs: number) => Promise<boolean>
   /** Queues a member's claims again, because it was not settled; false where its leader was answered meanwhile. */
   readonly giveBack: (member: RunMember) => boolean
@@ -92,8 +97,10 @@ export class Asides {
   async #takeTurn(name: string, queue: Queue): Promise<void> {
     const group = this.#context.takeGroup(queue)
     if (group.length > 0) {
-      if (name.startsWith(WALLET)) await this.#context.run(group, (user) => name === WALLET + user, true)
-      else if (await this.#keyIsFree(group)) await this.#context.run(group, () => true, false)
+      if (name.startsWith(WALLET)) {
+        // Its lock was had, so the wallet is free: what is queued goes back to the lane, with all others.
+        if (await this.#context.run(group, (user) => name === WALLET + user, true)) this.#end(name, queue)
+      } else if (await this.#keyIsFree(group)) await this.#context.run(group, () => true, false)
       else for (const member of group) this.#setAside(name, member)
     }
     this.#running -= 1
@@ -140,6 +147,12 @@ export class Asides {
 
   #waitingWallets(): [string, Queue][] {
     return [...this.#queues].filter(([name, queue]) => !queue.running && name.startsWith(WALLET))
+  }
+
+  #end(name: string, queue: Queue): void {
+    if (this.#queues.get(name) !== queue) return
+    this.#queues.delete(name)
+    this.#context.takeBack(queue.waiting.splice(0))
   }
 
   /** An aside with a backlog goes to the end of the row, an empty one goes away. */

@@ -96,7 +96,18 @@ class GroupCommitter implements Committer {
       now: options.now,
       sleep: options.sleep,
       takeGroup: (queue) => this.#takeGroup(queue),
-      run: (group, owns, waits) => runGroup(this.#context(owns, waits), group),
+      run: async (group, owns, waits) => {
+        let settled = false
+        const onGroup = (size: number): void => {
+          settled = true
+          options.onGroup(size)
+        }
+        await runGroup({ ...this.#context(owns, waits), onGroup }, group)
+        return settled
+      },
+      takeBack: (waiting) => {
+        for (const pending of waiting) if (pending.state !== 'done') this.#route(pending)
+      },
       awaitKey: (claim, waitMs) => store.awaitKey(claim, waitMs),
       giveBack: (member) => this.#giveBack(member),
     })

@@ -31,17 +31,22 @@ import { writeValues } from './write-statement.js'
 type Wallets = ReadonlyMap<string, WalletState>
 type Stored = ReadonlyMap<string, StoredPair>
 
+/** How long a group waits for a key for which the short way has waited in vain. */
+const AGAIN_MS = 5
+
 export async function applyGroup(
   context: PostgresContext,
   members: readonly GroupMember[],
-  options: GroupOptions,
+  given: GroupOptions,
 ): Promise<GroupResult> {
   const wallets = await context.wallets()
   const statements = await context.statements()
   const ordered = inKeyOrder(members)
   return context.sessions(async (session) => {
-    const shortcut = await goShortWay(context, { session, statements, wallets }, ordered, options)
-    if (shortcut !== null) return { kind: 'applied', results: inOrderOf(members, ordered, shortcut) }
+    const short = await goShortWay(context, { session, statements, wallets }, ordered, given)
+    if (typeof short !== 'string') return { kind: 'applied', results: inOrderOf(members, ordered, short) }
+    // What has been waited for already is not waited for again.
+    const options = short === 'timed_out' && given.waitMs === null ? { ...given, keyWaitMs: AGAIN_MS } : given
 
     let stored = await readStoredPairs(session, statements, ordered, context.scale)
     context.odds.noteStored(ordered, stored)

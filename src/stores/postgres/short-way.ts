@@ -18,18 +18,12 @@ import {
 import type { GroupOptions } from '../../ledger/store.js'
 import type { StoredPair } from '../../ledger/types.js'
 import type { PostgresContext } from './context.js'
-import { openGroup, type GroupStatements } from './group-statements.js'
+import { LOCK_TIMEOUT_MS, openGroup, type GroupStatements } from './group-statements.js'
 import { Odds } from './odds.js'
 import { readStoredPairs } from './read-stored-pairs.js'
 import type { Session } from './session.js'
 import type { WalletSql } from './wallet-table.js'
 import { isSingle, singleValues, writeValues } from './write-statement.js'
-
-/**
- * How long it waits for a wallet or a key that somebody else holds: long enough for a transaction that is about to
- * commit, and short, because the group's other wallets wait with it.
- */
-const SHORT_WAIT_MS = 25
 
 /** What the two guesses have been worth lately. */
 export class ShortWayOdds {
@@ -53,8 +47,11 @@ export interface GroupTools {
   readonly wallets: WalletSql
 }
 
+/** `refused`: not tried, or refuted. `timed_out`: somebody else holds one of its wallets or keys. */
+export type ShortWay = readonly MemberResult[] | 'refused' | 'timed_out'
+
 /**
- * The results of the members in their order; null where the group has to go the long way.
+ * The results of the members in their order, or why the group has to go the long way.
  *
  * @param members in key order
  */
@@ -63,11 +60,11 @@ export async function goShortWay(
   { session, statements, wallets }: GroupTools,
   members: readonly GroupMember[],
   { waitMs, keyWaitMs, owns }: GroupOptions,
-): Promise<readonly MemberResult[] | null> {
+): Promise<ShortWay> {
   const { odds, isolation, scale, unknownUser } = context
   // A group that waits for its wallet may take it at once; one that looks for a busy key may not wait for any other.
   const isSearch = waitMs === null && keyWaitMs !== undefined
-  if (isSearch || !odds.free.areGood) return null
+  if (isSearch || !odds.free.areGood) return 'refused'
 
   const looks = !odds.fresh.areGood || members.some(({ leader }) => leader.claim?.entry === 'reversal')
   const stored = looks ? await readStoredPairs(session, statements, members, scale) : NOTHING
@@ -75,27 +72,27 @@ export async function goShortWay(
   const users = walletsToLock(members, stored)
   const plan = planGroup(members, stored, guessedWallets(users, owns), unknownUser)
   // Each guess needs something that proves it: a free wallet its change, a new claim its entry.
-  if (plan.changes.length !== users.filter(owns).length) return null
+  if (plan.changes.length !== users.filter(owns).length) return 'refused'
   if (!looks && plan.entries.length !== members.filter(({ leader }) => leader.claim !== null).length)
-    return null
+    return 'refused'
   if (plan.entries.length === 0 && plan.rows.length === 0) return plan.results
 
   try {
     const write = isSingle(plan)
       ? { ...statements.writeSingle, values: singleValues(plan, wallets, scale) }
       : { ...statements.writeNew, values: writeValues(plan, wallets, scale) }
-    await session.transact(openGroup(isolation, SHORT_WAIT_MS), SHORT_WAIT_MS, write)
+    await session.transact(openGroup(isolation, LOCK_TIMEOUT_MS), LOCK_TIMEOUT_MS, write)
   } catch (error) {
     // The long way finds out which wallet, key or claim it was.
-    if (error instanceof StoreError && LONG_WAY.has(error.failure)) return null
+    if (!(error instanceof StoreError)) throw error
+    if (error.failure === 'key_busy' || error.failure === 'wallet_busy') return 'timed_out'
+    if (error.failure === 'refused') return 'refused'
     throw error
   }
   odds.free.note(false)
   if (!looks) odds.fresh.note(false)
   return plan.results
 }
-
-const LONG_WAY: ReadonlySet<string> = new Set(['key_busy', 'wallet_busy', 'refused'])
 
 const NOTHING: ReadonlyMap<string, StoredPair> = new Map()
 
