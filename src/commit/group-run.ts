@@ -53,7 +53,7 @@ export interface RunContext {
 /** How often a group starts again before its claims are given up; with the pauses below about three seconds. */
 const MAX_ATTEMPTS = 24
 /** A key that is busy in a group is looked for in ever smaller groups; each of them waits this long only. */
-const SPLIT_KEY_WAIT_MS = 5
+const SPLIT_KEY_WAIT_MS = 2
 /** Even a group that waits for its wallet waits no longer for a key: others wait for that wallet meanwhile. */
 const KEY_WAIT_MS = 200
 /** A fate that a lost connection left open is asked for so often, about 150 ms; others wait in the same lane. */

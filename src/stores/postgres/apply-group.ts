@@ -32,7 +32,7 @@ type Wallets = ReadonlyMap<string, WalletState>
 type Stored = ReadonlyMap<string, StoredPair>
 
 /** How long a group waits for a key for which the short way has waited in vain. */
-const AGAIN_MS = 5
+const AGAIN_MS = 2
 
 export async function applyGroup(
   context: PostgresContext,

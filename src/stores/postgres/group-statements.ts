@@ -14,7 +14,7 @@ import { writeStatement } from './write-statement.js'
  * How long a group waits for an uncommitted key or wallet of somebody else where it does not mean to wait: long enough for
  * a transaction that is about to commit, and short, because all its other claims wait with it.
  */
-export const LOCK_TIMEOUT_MS = 20
+export const LOCK_TIMEOUT_MS = 15
 
 /**
  * How long a transaction may stand idle before the server ends it. A receiver that freezes between its writes and its
