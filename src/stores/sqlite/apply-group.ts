@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { PaidonceError } from '../../errors.js'
 import {
   inKeyOrder,
   keyOf,
@@ -11,28 +12,46 @@ import {
   planGroup,
   walletsToLock,
   type GroupMember,
+  type GroupPlan,
   type MemberResult,
+  type WalletChange,
   type WalletState,
 } from '../../ledger/group.js'
 import type { GroupOptions, GroupResult } from '../../ledger/store.js'
 import type { StoredPair } from '../../ledger/types.js'
 import type { SqliteContext } from './context.js'
+import { toStoreError } from './errors.js'
 import {
+  balanceRefused,
+  balanceStep,
   changeBalance,
+  entryStep,
   insertEntry,
   insertMessage,
   insertWallet,
+  messageStep,
+  postbackStep,
   readBalance,
   readStored,
   upsertPostback,
+  walletStep,
 } from './group-statements.js'
 import { Rollback, writeTransaction } from './transaction.js'
+import type { SqlWriter } from './writer.js'
+
+/** Its place among the steps of `settleInThread`. */
+const BALANCE_STEP = 3
 
 export async function applyGroup(
   context: SqliteContext,
   members: readonly GroupMember[],
   options: GroupOptions,
 ): Promise<GroupResult> {
+  // An aside waits for the write lock by timer, which the thread does not.
+  if (context.writer?.usable === true && options.waitMs === null) {
+    const result = await context.connection.turns.group(() => settleInThread(context, members, options.owns))
+    if (result !== null) return result
+  }
   const waiting = {
     milliseconds: options.waitMs,
     whenBusy: options.waitMs === null ? 'retry' : 'wallet_busy',
@@ -53,25 +72,94 @@ function settleGroup(
   members: readonly GroupMember[],
   owns: (user: string) => boolean,
 ): MemberResult[] {
-  const stored = new Map<string, StoredPair>()
-  for (const { leader } of members) {
-    if (leader.claim !== null) stored.set(keyOf(leader.claim), pairOf(readStored(context, leader.claim)))
-  }
-  const wallets = new Map<string, WalletState>()
-  for (const user of walletsToLock(members, stored)) {
-    wallets.set(user, owns(user) ? walletState(context, user) : { kind: 'elsewhere' })
-  }
-  createMissing(context, members, wallets)
-
-  const ordered = inKeyOrder(members)
-  const plan = planGroup(ordered, stored, wallets, context.unknownUser)
+  const { missing, plan, results } = readAndPlan(context, members, owns)
+  for (const user of missing) insertWallet(context, user)
   for (const entry of plan.entries) {
     if (!insertEntry(context, entry)) throw new Rollback()
     insertMessage(context, entry)
   }
   for (const change of plan.changes) changeBalance(context, change)
   for (const row of plan.rows) upsertPostback(context, row)
-  return inGivenOrder(members, ordered, plan.results)
+  return results
+}
+
+/**
+ * What is read here, outside the transaction, is a guess that the writes confirm under the write lock: the unique key
+ * for absent entries, and the balance that each wallet still has to have. Null where there is no thread.
+ */
+async function settleInThread(
+  context: SqliteContext,
+  members: readonly GroupMember[],
+  owns: (user: string) => boolean,
+): Promise<GroupResult | null> {
+  const { missing, plan, results } = guess(() => readAndPlan(context, members, owns))
+  const changes = guardedChanges(plan)
+  const steps = [
+    walletStep(context, missing),
+    entryStep(context, plan.entries),
+    messageStep(context, plan.entries),
+    balanceStep(context, changes),
+    postbackStep(context, plan.rows),
+  ]
+  const written = await (context.writer as SqlWriter).write(steps)
+  if (written.kind === 'committed') return { kind: 'applied', results }
+  if (written.kind === 'unusable') return null
+  const change = written.step === BALANCE_STEP ? changes[written.row] : undefined
+  if (change !== undefined && readBalance(context, change.user) === change.after - change.amount) {
+    // Nobody was first: a trigger of the table's owner kept the row from being changed.
+    throw balanceRefused(change.user, 0)
+  }
+  return { kind: 'raced' }
+}
+
+/** Also wallets whose balance does not change in the end, where entries say what it was. */
+function guardedChanges({ entries, changes }: GroupPlan): readonly WalletChange[] {
+  const changed = new Set(changes.map(({ user }) => user))
+  const last = new Map<string, bigint>()
+  for (const { user, balanceAfter } of entries) {
+    if (balanceAfter !== null && !changed.has(user)) last.set(user, balanceAfter)
+  }
+  return last.size === 0
+    ? changes
+    : [...changes, ...[...last].map(([user, after]) => ({ user, amount: 0n, after }))]
+}
+
+function guess<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof PaidonceError) throw error
+    throw toStoreError(error, 'statement')
+  }
+}
+
+interface Laid {
+  /** Wallets to make first. */
+  readonly missing: readonly string[]
+  readonly plan: GroupPlan
+  /** In the order of the members. */
+  readonly results: MemberResult[]
+}
+
+function readAndPlan(
+  context: SqliteContext,
+  members: readonly GroupMember[],
+  owns: (user: string) => boolean,
+): Laid {
+  const stored = new Map<string, StoredPair>()
+  for (const { leader } of members) {
+    if (leader.claim === null) continue
+    const rows = readStored(context, leader.claim)
+    if (rows.length > 0) stored.set(keyOf(leader.claim), pairOf(rows))
+  }
+  const wallets = new Map<string, WalletState>()
+  for (const user of walletsToLock(members, stored)) {
+    wallets.set(user, owns(user) ? walletState(context, user) : { kind: 'elsewhere' })
+  }
+  const missing = missingWallets(context, members, wallets)
+  const ordered = inKeyOrder(members)
+  const plan = planGroup(ordered, stored, wallets, context.unknownUser)
+  return { missing, plan, results: inGivenOrder(members, ordered, plan.results) }
 }
 
 function walletState(context: SqliteContext, user: string): WalletState {
@@ -79,19 +167,21 @@ function walletState(context: SqliteContext, user: string): WalletState {
   return balance === null ? { kind: 'missing' } : { kind: 'locked', balance }
 }
 
-/** Wallets of credits only: a reversal's wallet that is gone stays gone. */
-function createMissing(
+/** Wallets of credits only: a reversal's wallet that is gone stays gone. Each counts as one of balance 0 from here on. */
+function missingWallets(
   context: SqliteContext,
   members: readonly GroupMember[],
   wallets: Map<string, WalletState>,
-): void {
-  if (context.unknownUser !== 'create' || context.foreign !== null) return
+): string[] {
+  if (context.unknownUser !== 'create' || context.foreign !== null) return []
+  const missing: string[] = []
   for (const { leader } of members) {
     const { claim } = leader
     if (claim?.entry !== 'credit' || wallets.get(claim.user)?.kind !== 'missing') continue
-    insertWallet(context, claim.user)
+    missing.push(claim.user)
     wallets.set(claim.user, { kind: 'locked', balance: 0n })
   }
+  return missing
 }
 
 function inGivenOrder(

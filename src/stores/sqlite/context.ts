@@ -8,11 +8,14 @@ import type { WalletTable } from '../../ledger/store.js'
 import type { TableNames } from '../table-names.js'
 import type { SqlConnection } from './connection.js'
 import type { SqlReader } from './reader.js'
+import type { SqlWriter } from './writer.js'
 import type { WalletSql } from './wallet-table.js'
 
 export interface SqliteContext {
   readonly connection: SqlConnection
   readonly reader: SqlReader
+  /** Null where groups are written on `connection`. */
+  readonly writer: SqlWriter | null
   readonly names: TableNames
   readonly amountScale: number
   readonly unknownUser: UnknownUserPolicy

@@ -19,6 +19,7 @@ import {
   storedEntryFrom,
   text,
 } from './rows.js'
+import type { WriteStep } from './writer.js'
 
 /**
  * What an inbox row takes from a later write of the same call: after a lost COMMIT reply, or when reprocessed. What a
@@ -60,16 +61,13 @@ export function readBalance({ connection, wallets }: SqliteContext, user: string
 }
 
 /** False where the wallet existed. */
-export function insertWallet({ connection, names }: SqliteContext, user: string): boolean {
-  const sql = `insert into ${names.table('wallets')} (user_id) values (?) on conflict (user_id) do nothing`
-  return connection.prepare(sql).run(text(user)) === 1
+export function insertWallet(context: SqliteContext, user: string): boolean {
+  return run(context, walletStep(context, [user])) === 1
 }
 
 /** False where the key is taken. Only our own key is asked; any other conflict is an error. */
-export function insertEntry({ connection, names }: SqliteContext, entry: EntryRow): boolean {
-  const sql = `insert into ${names.table('ledger')} ${NEW_ENTRY}
-on conflict (id_space, transaction_key, entry) do nothing`
-  return connection.prepare(sql).run(...entryValues(entry)) === 1
+export function insertEntry(context: SqliteContext, entry: EntryRow): boolean {
+  return run(context, entryStep(context, [entry])) === 1
 }
 
 export function changeBalance({ connection, wallets }: SqliteContext, { user, amount }: WalletChange): void {
@@ -77,26 +75,77 @@ export function changeBalance({ connection, wallets }: SqliteContext, { user, am
   const values = bind(text(user))
   const sql = `update ${table} set ${balance} = ${balance} + ? where ${match}`
   const changed = values === null ? 0 : connection.prepare(sql).run(integer(amount), ...values)
-  if (changed !== 1) {
-    throw new StoreError(
-      'refused',
-      `The balance of the user ${JSON.stringify(user)} was changed in ${changed} rows instead of 1.`,
-    )
-  }
+  if (changed !== 1) throw balanceRefused(user, changed)
+}
+
+export function balanceRefused(user: string, changed: number): StoreError {
+  return new StoreError(
+    'refused',
+    `The balance of the user ${JSON.stringify(user)} was changed in ${changed} rows instead of 1.`,
+  )
 }
 
 /** One message for each entry that changes a balance now; an imported one did long ago. */
-export function insertMessage({ connection, names, outbox }: SqliteContext, entry: EntryRow): void {
-  if (!outbox || entry.amount === 0n || entry.imported) return
-  const sql = `insert into ${names.table('outbox')} (event, id_space, transaction_key, entry, user_id)
-values (?, ?, ?, ?, ?)`
-  connection
-    .prepare(sql)
-    .run(`${entry.entry}.booked`, entry.idSpace, entry.transactionKey, entry.entry, entry.user)
+export function insertMessage(context: SqliteContext, entry: EntryRow): void {
+  run(context, messageStep(context, [entry]))
 }
 
-export function upsertPostback({ connection, names }: SqliteContext, row: PostbackRow): void {
-  const sql = `insert into ${names.table('postbacks')} ${NEW_POSTBACK}
-on conflict (id) do update set ${REWRITTEN}`
-  connection.prepare(sql).run(...postbackValues(row))
+export function upsertPostback(context: SqliteContext, row: PostbackRow): void {
+  run(context, postbackStep(context, [row]))
+}
+
+export function walletStep({ names }: SqliteContext, users: readonly string[]): WriteStep {
+  return {
+    sql: `insert into ${names.table('wallets')} (user_id) values (?) on conflict (user_id) do nothing`,
+    rows: users.map((user) => [text(user)]),
+  }
+}
+
+export function entryStep({ names }: SqliteContext, entries: readonly EntryRow[]): WriteStep {
+  return {
+    sql: `insert into ${names.table('ledger')} ${NEW_ENTRY}
+on conflict (id_space, transaction_key, entry) do nothing`,
+    rows: entries.map(entryValues),
+  }
+}
+
+export function messageStep({ names, outbox }: SqliteContext, entries: readonly EntryRow[]): WriteStep {
+  const told = outbox ? entries.filter((entry) => entry.amount !== 0n && !entry.imported) : []
+  return {
+    sql: `insert into ${names.table('outbox')} (event, id_space, transaction_key, entry, user_id)
+values (?, ?, ?, ?, ?)`,
+    rows: told.map(({ entry, idSpace, transactionKey, user }) => [
+      `${entry}.booked`,
+      idSpace,
+      transactionKey,
+      entry,
+      user,
+    ]),
+  }
+}
+
+export function postbackStep({ names }: SqliteContext, rows: readonly PostbackRow[]): WriteStep {
+  return {
+    sql: `insert into ${names.table('postbacks')} ${NEW_POSTBACK}
+on conflict (id) do update set ${REWRITTEN}`,
+    rows: rows.map(postbackValues),
+  }
+}
+
+/** Changes balances that are still what they were when they were read. */
+export function balanceStep({ wallets }: SqliteContext, changes: readonly WalletChange[]): WriteStep {
+  const { table, balance, match, bind } = wallets()
+  return {
+    sql: `update ${table} set ${balance} = ${balance} + ? where ${match} and ${balance} = ?`,
+    rows: changes.map(({ user, amount, after }) => [
+      integer(amount),
+      ...(bind(text(user)) ?? []),
+      integer(after - amount),
+    ]),
+  }
+}
+
+/** The number of changed rows. */
+function run({ connection }: SqliteContext, { sql, rows }: WriteStep): number {
+  return rows.reduce((sum, values) => sum + connection.prepare(sql).run(...values), 0)
 }

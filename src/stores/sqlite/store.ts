@@ -31,6 +31,7 @@ import {
   walletTableRefused,
   type WalletSql,
 } from './wallet-table.js'
+import { createWriter } from './writer.js'
 
 /** Options of a store on a handle that the publisher's app opened. */
 export interface SqliteStoreOptions extends Port.StoreOptions {
@@ -115,6 +116,7 @@ function createStore(connection: SqlConnection, options: Port.StoreOptions): Sql
     close: async () => {
       // The reader first: the last connection that closes folds the WAL into the file, and a reader cannot.
       await context.reader.close()
+      await context.writer?.close()
       connection.close()
     },
 
@@ -192,6 +194,7 @@ function contextOf(connection: SqlConnection, options: Port.StoreOptions): Sqlit
   return {
     connection,
     reader: createReader(connection),
+    writer: createWriter(connection),
     names,
     amountScale,
     unknownUser: options.unknownUser ?? 'retry',

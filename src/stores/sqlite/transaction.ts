@@ -34,7 +34,7 @@ export async function writeTransaction<T>(
 ): Promise<T> {
   const deadline = performance.now() + (waiting.milliseconds ?? 0)
   for (let pause = 1; ; pause = Math.min(pause * 2, 16)) {
-    const attempt = tryTransaction(connection, work)
+    const attempt = await connection.turns.alone(() => tryTransaction(connection, work))
     if (attempt.kind === 'done') return attempt.value
     if (waiting.milliseconds === null || performance.now() >= deadline) {
       throw new StoreError(waiting.whenBusy, 'Somebody else is writing to the SQLite file.', attempt.cause)
