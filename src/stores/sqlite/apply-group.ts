@@ -7,7 +7,6 @@
 import { PaidonceError } from '../../errors.js'
 import {
   inKeyOrder,
-  keyOf,
   pairOf,
   planGroup,
   walletsToLock,
@@ -146,12 +145,9 @@ function readAndPlan(
   members: readonly GroupMember[],
   owns: (user: string) => boolean,
 ): Laid {
+  const keys = members.flatMap(({ leader }) => (leader.claim === null ? [] : [leader.claim]))
   const stored = new Map<string, StoredPair>()
-  for (const { leader } of members) {
-    if (leader.claim === null) continue
-    const rows = readStored(context, leader.claim)
-    if (rows.length > 0) stored.set(keyOf(leader.claim), pairOf(rows))
-  }
+  for (const [key, rows] of readStored(context, keys)) stored.set(key, pairOf(rows))
   const wallets = new Map<string, WalletState>()
   for (const user of walletsToLock(members, stored)) {
     wallets.set(user, owns(user) ? walletState(context, user) : { kind: 'elsewhere' })

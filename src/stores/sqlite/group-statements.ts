@@ -4,16 +4,18 @@
  * @module
  */
 import { StoreError } from '../../errors.js'
-import type { WalletChange } from '../../ledger/group.js'
+import { keyOf, type WalletChange } from '../../ledger/group.js'
 import type { PostbackRow } from '../../ledger/postback-row.js'
 import type { EntryRow, StoredEntry } from '../../ledger/types.js'
 import type { SqliteContext } from './context.js'
+import type { SqlRow } from './driver.js'
 import {
   entryValues,
   integer,
   NEW_ENTRY,
   NEW_POSTBACK,
   postbackValues,
+  readInteger,
   readIntegerOrNull,
   STORED_COLUMNS,
   storedEntryFrom,
@@ -33,17 +35,49 @@ const REWRITTEN = `${(
   .map((column) => `${column} = excluded.${column}`)
   .join(', ')}, open = excluded.open and resolved_reason is null`
 
-export function readStored(
-  { connection, names }: SqliteContext,
-  key: { readonly idSpace: string; readonly transactionKey: string },
-): StoredEntry[] {
+/** Escapes that SQLite reads as another text than the same parameter; their keys are looked up one by one. */
+const ODD_IN_JSON = /\\u(0000|d[89a-f])/
+
+interface Key {
+  readonly idSpace: string
+  readonly transactionKey: string
+}
+
+/**
+ * The stored entries by `keyOf`, without the keys that have none. One statement for all of them: what the thread writes
+ * makes the cache of this connection old, so that every page is better fetched once for the whole group.
+ */
+export function readStored(context: SqliteContext, keys: readonly Key[]): Map<string, StoredEntry[]> {
+  const found = new Map<string, StoredEntry[]>()
+  const json = JSON.stringify(keys.map((key) => [text(key.idSpace), text(key.transactionKey)]))
+  const rows = ODD_IN_JSON.test(json) ? readAlone(context, keys) : readTogether(context, json)
+  for (const [place, row] of rows) {
+    const key = keyOf(keys[place] as Key)
+    found.set(key, [...(found.get(key) ?? []), storedEntryFrom(row)])
+  }
+  return found
+}
+
+function readTogether({ connection, names }: SqliteContext, json: string): [number, SqlRow][] {
   return connection
     .prepare(
-      `select ${STORED_COLUMNS} from ${names.table('ledger')}
-where id_space = ? and transaction_key = ? and entry in ('credit', 'reversal')`,
+      // CROSS JOIN keeps the order: a look-up for each key.
+      `select k.key as place, ${STORED_COLUMNS} from json_each(?) k cross join ${names.table('ledger')} l
+where l.id_space = json_extract(k.value, '$[0]') and l.transaction_key = json_extract(k.value, '$[1]')
+  and l.entry in ('credit', 'reversal')`,
     )
-    .all(text(key.idSpace), text(key.transactionKey))
-    .map(storedEntryFrom)
+    .all(json)
+    .map((row) => [Number(readInteger(row, 'place')), row])
+}
+
+function readAlone({ connection, names }: SqliteContext, keys: readonly Key[]): [number, SqlRow][] {
+  const statement = connection.prepare(
+    `select ${STORED_COLUMNS} from ${names.table('ledger')}
+where id_space = ? and transaction_key = ? and entry in ('credit', 'reversal')`,
+  )
+  return keys.flatMap(({ idSpace, transactionKey }, place) =>
+    statement.all(idSpace, transactionKey).map((row): [number, SqlRow] => [place, row]),
+  )
 }
 
 /** Null where there is no such wallet. */
@@ -109,19 +143,21 @@ on conflict (id_space, transaction_key, entry) do nothing`,
   }
 }
 
+/** Right after `entryStep` of the same entries: nobody else inserts meanwhile, so theirs are the last ids. */
 export function messageStep({ names, outbox }: SqliteContext, entries: readonly EntryRow[]): WriteStep {
-  const told = outbox ? entries.filter((entry) => entry.amount !== 0n && !entry.imported) : []
+  const told = outbox ? entries.filter(isTold).length : 0
   return {
     sql: `insert into ${names.table('outbox')} (event, id_space, transaction_key, entry, user_id)
-values (?, ?, ?, ?, ?)`,
-    rows: told.map(({ entry, idSpace, transactionKey, user }) => [
-      `${entry}.booked`,
-      idSpace,
-      transactionKey,
-      entry,
-      user,
-    ]),
+select entry || '.booked', id_space, transaction_key, entry, user_id
+from (select * from ${names.table('ledger')} order by id desc limit ?)
+where amount <> 0 and imported = 0 order by id`,
+    rows: told === 0 ? [] : [[BigInt(entries.length)]],
+    changes: told,
   }
+}
+
+function isTold({ amount, imported }: EntryRow): boolean {
+  return amount !== 0n && !imported
 }
 
 export function postbackStep({ names }: SqliteContext, rows: readonly PostbackRow[]): WriteStep {

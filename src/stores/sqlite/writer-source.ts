@@ -81,12 +81,12 @@ function unpack(values) {
 
 function run(steps) {
   for (let step = 0; step < steps.length; step += 1) {
-    const { sql, rows } = steps[step]
+    const { sql, rows, changes } = steps[step]
     if (rows.length === 0) continue
     const statement = prepare(sql)
     for (let row = 0; row < rows.length; row += 1) {
-      const { changes } = statement.run(...unpack(rows[row]))
-      if (Number(changes) !== 1) return { kind: 'missed', step, row }
+      const done = statement.run(...unpack(rows[row]))
+      if (Number(done.changes) !== changes) return { kind: 'missed', step, row }
     }
   }
   return null

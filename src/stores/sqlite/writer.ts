@@ -11,9 +11,10 @@ import type { SqlValue } from './driver.js'
 import { isBusy, toStoreError, type Phase } from './errors.js'
 import { WRITER_SOURCE, type WriterReply } from './writer-source.js'
 
-/** One statement, run for each row of values; each has to change exactly one row, or everything rolls back. */
+/** One statement, run for each row of values; each has to change one row (or `changes`), or everything rolls back. */
 export interface WriteStep {
   readonly sql: string
+  readonly changes?: number
   readonly rows: readonly (readonly SqlValue[])[]
 }
 
@@ -66,7 +67,7 @@ class WriterThread implements SqlWriter {
 
   write(steps: readonly WriteStep[]): Promise<Written> {
     return new Promise((resolve, reject) => {
-      const message = steps.map(({ sql, rows }) => ({ sql, rows: rows.map(sendable) }))
+      const message = steps.map(({ sql, rows, changes = 1 }) => ({ sql, rows: rows.map(sendable), changes }))
       const worker = (this.#worker ??= this.#start())
       this.#waiting.push({ resolve, reject })
       // An idle thread never keeps the process alive, one that writes does.

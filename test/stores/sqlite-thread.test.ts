@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest'
+import { makeClaim, makeMember } from '../../src/testing/claims.js'
+import { openFileStore } from './sqlite-files.js'
+
+const OPTIONS = { waitMs: null, owns: () => true } as const
+
+describe('groups that a thread writes', () => {
+  it('take turns with what is written beside them', async () => {
+    const { store, close } = await openFileStore({ unknownUser: 'create' })
+    try {
+      let busy = true
+      const groups = (async () => {
+        for (let n = 0; n < 60; n += 1) {
+          const group = Array.from({ length: 20 }, (_, m) =>
+            makeMember(makeClaim({ transactionId: `t${n}-${m}`, user: `u${m}` })),
+          )
+          expect((await store.applyGroup(group, OPTIONS)).kind).toBe('applied')
+        }
+        busy = false
+      })()
+      let written = 0
+      while (busy) {
+        expect(await store.createWallet(`beside${written}`)).toBe(true)
+        written += 1
+      }
+      await groups
+      expect(written).toBeGreaterThan(10)
+      const [first] = (await store.listEntries('u0', { cursor: null, limit: 1 })).items
+      expect(first?.balanceAfter).toBe((await store.readWallet('u0'))?.balance)
+      expect(await store.auditChains(null, 100)).toEqual({ items: [], next: null })
+    } finally {
+      await close()
+    }
+  })
+
+  it('a guess that somebody else has made wrong is raced, and nothing of the group stands', async () => {
+    const { store, raw, close } = await openFileStore({ unknownUser: 'create' })
+    try {
+      await store.applyGroup([makeMember(makeClaim({ transactionId: 'a', user: 'u' }))], OPTIONS)
+      const group = [makeMember(makeClaim({ transactionId: 'b', user: 'u' }))]
+      // The group has been read and laid out when this line is reached; its thread has yet to start on it.
+      raw.exec('begin immediate')
+      const result = store.applyGroup(group, OPTIONS)
+      raw.exec('update paidonce_wallets set balance = balance + 7')
+      raw.exec('commit')
+      // The thread met either the lock or the balance, whichever was faster.
+      const seen = await result.catch((error: unknown) => error)
+      expect(seen).toMatchObject('kind' in (seen as object) ? { kind: 'raced' } : { failure: 'retry' })
+      expect(await store.readTransaction('n', 'b')).toEqual([])
+      expect((await store.applyGroup(group, OPTIONS)).kind).toBe('applied')
+      expect(await store.auditChains(null, 100)).toMatchObject({
+        items: [{ balanceAfter: expect.anything() }],
+      })
+    } finally {
+      await close()
+    }
+  })
+
+  it('finds what is stored of keys that JSON would change', async () => {
+    const { store, close } = await openFileStore({ unknownUser: 'create' })
+    try {
+      for (const transactionId of ['plain', 'quo"te\\u0000', '\u{1f4b0}', 'nul\u0000', 'é']) {
+        const claims = [
+          makeClaim({ transactionId, user: 'u' }),
+          makeClaim({ transactionId: `${transactionId}2` }),
+        ]
+        const outcomes = []
+        for (let n = 0; n < 2; n += 1) {
+          const result = await store.applyGroup(
+            claims.map((claim) => makeMember(claim)),
+            OPTIONS,
+          )
+          outcomes.push(result.kind === 'applied' ? result.results.map((one) => one.kind) : result.kind)
+        }
+        expect(outcomes, transactionId).toEqual([
+          ['settled', 'settled'],
+          ['settled', 'settled'],
+        ])
+        expect(await store.readTransaction('n', transactionId)).toHaveLength(1)
+      }
+    } finally {
+      await close()
+    }
+  })
+
+  it('a balance that a trigger keeps from changing is refused, and says so', async () => {
+    const { store, raw, close } = await openFileStore({ unknownUser: 'create' })
+    try {
+      await store.createWallet('kept')
+      raw.exec(
+        `create trigger keep before update on paidonce_wallets when old.user_id = 'kept' begin select raise(ignore); end`,
+      )
+      const group = [makeMember(makeClaim({ transactionId: 'a', user: 'kept' }))]
+      await expect(store.applyGroup(group, OPTIONS)).rejects.toMatchObject({ failure: 'refused' })
+      expect(await store.readTransaction('n', 'a')).toEqual([])
+    } finally {
+      await close()
+    }
+  })
+})
