@@ -44,13 +44,11 @@ describe('groups that a thread writes', () => {
       raw.exec('update paidonce_wallets set balance = balance + 7')
       raw.exec('commit')
       // The thread met either the lock or the balance, whichever was faster.
-      const seen = await result.catch((error: unknown) => error)
+      const seen: unknown = await result.catch((error: unknown) => error)
       expect(seen).toMatchObject('kind' in (seen as object) ? { kind: 'raced' } : { failure: 'retry' })
       expect(await store.readTransaction('n', 'b')).toEqual([])
       expect((await store.applyGroup(group, OPTIONS)).kind).toBe('applied')
-      expect(await store.auditChains(null, 100)).toMatchObject({
-        items: [{ balanceAfter: expect.anything() }],
-      })
+      expect(await store.auditChains(null, 100)).toMatchObject({ items: [{ user: 'u' }] })
     } finally {
       await close()
     }
