@@ -9,7 +9,7 @@ import { RESERVED_ID_SPACE } from '../../ids.js'
 import { adjustmentEntry, judgeAdjustment } from '../../ledger/adjustment.js'
 import type { Adjustment, AdjustmentResult } from '../../ledger/store.js'
 import type { LedgerEntry } from '../../ledger/types.js'
-import { lockWallets } from './apply-group.js'
+import { beginAndLock } from './apply-group.js'
 import type { MysqlContext } from './context.js'
 import { isDuplicateOf } from './errors.js'
 import { insertEntries, insertMessages } from './group-statements.js'
@@ -52,9 +52,8 @@ async function tryAdjust(context: MysqlContext, adjustment: Adjustment): Promise
   const { source, names, scale, outbox } = context
   const wallets = await context.wallets()
   return withSession(source, { timeoutMs: WAIT_MS + 5_000, waitMs: WAIT_MS }, async (session) => {
-    await session.begin()
     const options = { waitMs: WAIT_MS, owns: () => true }
-    const locked = (await lockWallets(context, session, [adjustment.user], options)).get(adjustment.user)
+    const locked = (await beginAndLock(context, session, [adjustment.user], options)).get(adjustment.user)
     const stored = await readAdjustment(context, session, adjustment.key)
     const balance = locked?.kind === 'locked' ? locked.balance : null
     const judgement = judgeAdjustment(adjustment, stored, balance)

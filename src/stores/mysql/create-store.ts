@@ -25,6 +25,7 @@ import {
   writePostbacks,
 } from './inbox.js'
 import { migrate, migrationSql } from './migrator.js'
+import { Odds } from './odds.js'
 import { bytes } from './rows.js'
 import { withSession, type Session } from './session.js'
 import { claimSetting, readSetting, replaceSetting } from './settings.js'
@@ -42,7 +43,7 @@ import {
 export interface MysqlStoreOptions extends StoreOptions {
   /** The app's own pool of `mysql2/promise`. Its sessions get their settings back after each use. */
   readonly pool: MysqlPool
-  /** How many groups run at once. Default 2. */
+  /** How many groups run at once. Default 1. */
   readonly lanes?: number
 }
 
@@ -76,6 +77,7 @@ export function createStore(options: MysqlStoreOptions, ours: boolean): LedgerSt
     scale,
     unknownUser: options.unknownUser ?? 'retry',
     outbox: options.outbox ?? false,
+    odds: new Odds(),
     wallets: async () => {
       columns ??= await use(async (session) => {
         const verdict = foreign === undefined ? null : await verifyWallets(session, names, foreign, scale)
@@ -115,7 +117,7 @@ export function createStore(options: MysqlStoreOptions, ours: boolean): LedgerSt
     amountScale: scale,
     unknownUser: context.unknownUser,
     foreignWallets: foreign !== undefined,
-    lanes: options.lanes ?? 2,
+    lanes: options.lanes ?? 1,
     asides: ASIDES,
 
     start: async () => {

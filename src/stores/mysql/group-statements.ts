@@ -8,17 +8,20 @@ import type { EntryRow } from '../../ledger/types.js'
 import { ipText, methodText } from '../call-text.js'
 import type { TableNames } from '../table-names.js'
 import {
-  bytes,
-  datetime,
-  decimal,
-  flag,
-  optionalBytes,
+  bytesLiteral,
+  decimalLiteral,
+  flagLiteral,
+  insertRows,
+  numberLiteral,
   optionalDecimal,
-  rawBytes,
-  requiredUuid,
-  STORED_COLUMNS,
-} from './rows.js'
-import type { SqlValue, Statement } from './driver.js'
+  optionalText,
+  textLiteral,
+  uuidLiteral,
+  NULL,
+  type Column,
+} from './literals.js'
+import { datetime, STORED_COLUMNS } from './rows.js'
+import type { Statement } from './driver.js'
 
 /** Rows for one statement; a group is smaller, only its waiting copies can be more. */
 const ROWS_AT_ONCE = 500
@@ -26,11 +29,65 @@ const ROWS_AT_ONCE = 500
 /** Bytes of raw calls for one statement; written as hexadecimal it doubles, and the server takes 16 MiB or more. */
 const BYTES_AT_ONCE = 2 * 1024 * 1024
 
-const LEDGER_COLUMNS = `id_space, transaction_key, entry, network, transaction_id, user_id, amount, balance_after,
-  decision, reason, test, imported, event_id, offer, payout, received_amount, unit, rate, actor, postback_id, created_at`
+const NOW = 'utc_timestamp(3)'
 
-const POSTBACK_COLUMNS = `id, network, received_at, method, url, headers, body, ip, outcome, reason, verified, test,
-  transaction_id, id_space, transaction_key, entry, user_id, amount, answer_status, answer_body, milliseconds, open`
+const LEDGER_COLUMNS: readonly Column<EntryRow>[] = [
+  { name: 'id_space', literal: (row) => textLiteral(row.idSpace) },
+  { name: 'transaction_key', literal: (row) => textLiteral(row.transactionKey) },
+  { name: 'entry', literal: (row) => textLiteral(row.entry) },
+  { name: 'network', literal: (row) => textLiteral(row.network) },
+  { name: 'transaction_id', literal: (row) => textLiteral(row.transactionId) },
+  { name: 'user_id', literal: (row) => textLiteral(row.user) },
+  { name: 'amount', literal: (row, scale) => decimalLiteral(row.amount, scale) },
+  { name: 'balance_after', literal: (row, scale) => optionalDecimal(row.balanceAfter, scale) },
+  { name: 'decision', literal: (row) => textLiteral(row.decision) },
+  { name: 'reason', literal: (row) => optionalText(row.reason) },
+  { name: 'test', literal: (row) => flagLiteral(row.test), unless: '0' },
+  { name: 'imported', literal: (row) => flagLiteral(row.imported), unless: '0' },
+  { name: 'event_id', literal: (row) => optionalText(row.eventId) },
+  { name: 'offer', literal: (row) => optionalText(row.offer) },
+  { name: 'payout', literal: (row) => optionalText(row.payout) },
+  { name: 'received_amount', literal: (row) => optionalText(row.receivedAmount) },
+  { name: 'unit', literal: (row) => optionalText(row.unit) },
+  { name: 'rate', literal: (row) => optionalText(row.rate) },
+  { name: 'actor', literal: (row) => optionalText(row.actor) },
+  { name: 'postback_id', literal: (row) => (row.postbackId === null ? NULL : uuidLiteral(row.postbackId)) },
+  { name: 'created_at', literal: () => NOW },
+]
+
+const OUTBOX_COLUMNS: readonly Column<EntryRow>[] = [
+  { name: 'event', literal: (row) => textLiteral(EVENTS[row.entry]) },
+  { name: 'id_space', literal: (row) => textLiteral(row.idSpace) },
+  { name: 'transaction_key', literal: (row) => textLiteral(row.transactionKey) },
+  { name: 'entry', literal: (row) => textLiteral(row.entry) },
+  { name: 'user_id', literal: (row) => textLiteral(row.user) },
+  { name: 'created_at', literal: () => NOW },
+]
+
+const POSTBACK_COLUMNS: readonly Column<PostbackRow>[] = [
+  { name: 'id', literal: (row) => uuidLiteral(row.id) },
+  { name: 'network', literal: (row) => textLiteral(row.network) },
+  { name: 'received_at', literal: (row) => textLiteral(datetime(row.receivedAt)) },
+  { name: 'method', literal: (row) => textLiteral(methodText(row.method)) },
+  { name: 'url', literal: (row) => bytesLiteral(row.url) },
+  { name: 'headers', literal: (row) => textLiteral(row.headers) },
+  { name: 'body', literal: (row) => bytesLiteral(row.body) },
+  { name: 'ip', literal: (row) => textLiteral(ipText(row.ip)) },
+  { name: 'outcome', literal: (row) => textLiteral(row.outcome) },
+  { name: 'reason', literal: (row) => optionalText(row.reason) },
+  { name: 'verified', literal: (row) => flagLiteral(row.verified) },
+  { name: 'test', literal: (row) => flagLiteral(row.test) },
+  { name: 'transaction_id', literal: (row) => optionalText(row.transactionId) },
+  { name: 'id_space', literal: (row) => optionalText(row.idSpace) },
+  { name: 'transaction_key', literal: (row) => optionalText(row.transactionKey) },
+  { name: 'entry', literal: (row) => optionalText(row.entry) },
+  { name: 'user_id', literal: (row) => optionalText(row.user) },
+  { name: 'amount', literal: (row, scale) => optionalDecimal(row.amount, scale) },
+  { name: 'answer_status', literal: (row) => numberLiteral(row.answer.status) },
+  { name: 'answer_body', literal: (row) => textLiteral(row.answer.body) },
+  { name: 'milliseconds', literal: (row) => numberLiteral(row.milliseconds) },
+  { name: 'open', literal: (row) => flagLiteral(row.open) },
+]
 
 /** What a later write of the same inbox row replaces: everything that was decided, nothing that arrived. */
 const DECIDED_COLUMNS = [
@@ -61,40 +118,15 @@ export function readStored(
     // The index is named, because statistics of a fast-growing ledger are old and a scan would cost seconds.
     sql: `select id_space, transaction_key, ${STORED_COLUMNS}
 from ${names.table('ledger')} force index (${names.index('ledger_key')})
-where (id_space, transaction_key) in (${keys.map(() => '(?, ?)').join(', ')}) and entry in ('credit', 'reversal')`,
-    values: keys.flatMap(({ idSpace, transactionKey }) => [bytes(idSpace), bytes(transactionKey)]),
+where (id_space, transaction_key) in (${keys.map((key) => `(${textLiteral(key.idSpace)}, ${textLiteral(key.transactionKey)})`).join(', ')})
+  and entry in ('credit', 'reversal')`,
+    values: [],
   }
 }
 
 /** All entries in the order given, or none: a duplicate fails the whole statement. Never with IGNORE. */
 export function insertEntries(names: TableNames, scale: number, entries: readonly EntryRow[]): Statement {
-  const values = entries.flatMap((entry): SqlValue[] => [
-    bytes(entry.idSpace),
-    bytes(entry.transactionKey),
-    entry.entry,
-    bytes(entry.network),
-    bytes(entry.transactionId),
-    bytes(entry.user),
-    decimal(entry.amount, scale),
-    optionalDecimal(entry.balanceAfter, scale),
-    entry.decision,
-    optionalBytes(entry.reason),
-    flag(entry.test),
-    flag(entry.imported),
-    optionalBytes(entry.eventId),
-    optionalBytes(entry.offer),
-    optionalBytes(entry.payout),
-    optionalBytes(entry.receivedAmount),
-    optionalBytes(entry.unit),
-    optionalBytes(entry.rate),
-    optionalBytes(entry.actor),
-    entry.postbackId === null ? null : requiredUuid(entry.postbackId),
-  ])
-  return {
-    sql: `insert into ${names.table('ledger')} (${LEDGER_COLUMNS})
-values ${tuples(entries.length, 20, ', utc_timestamp(3)')}`,
-    values,
-  }
+  return { sql: insertRows(names.table('ledger'), LEDGER_COLUMNS, entries, scale), values: [] }
 }
 
 const EVENTS: Readonly<Record<EntryRow['entry'], string>> = {
@@ -109,17 +141,7 @@ const EVENTS: Readonly<Record<EntryRow['entry'], string>> = {
 export function insertMessages(names: TableNames, entries: readonly EntryRow[]): Statement | null {
   const told = entries.filter((entry) => entry.amount !== 0n && !entry.imported)
   if (told.length === 0) return null
-  return {
-    sql: `insert into ${names.table('outbox')} (event, id_space, transaction_key, entry, user_id, created_at)
-values ${tuples(told.length, 5, ', utc_timestamp(3)')}`,
-    values: told.flatMap(({ entry, idSpace, transactionKey, user }): SqlValue[] => [
-      EVENTS[entry],
-      bytes(idSpace),
-      bytes(transactionKey),
-      entry,
-      bytes(user),
-    ]),
-  }
+  return { sql: insertRows(names.table('outbox'), OUTBOX_COLUMNS, told, 0), values: [] }
 }
 
 /**
@@ -139,38 +161,10 @@ export function writePostbackRows(
       ? 'id = id'
       : [...DECIDED_COLUMNS.map((column) => `${column} = values(${column})`), OPEN_UNLESS_RESOLVED].join(', ')
   return inBatches(rows).map((batch) => ({
-    sql: `insert into ${names.table('postbacks')} (${POSTBACK_COLUMNS})
-values ${tuples(batch.length, 22)}
+    sql: `${insertRows(names.table('postbacks'), POSTBACK_COLUMNS, batch, scale)}
 on duplicate key update ${update}`,
-    values: batch.flatMap((row) => postbackValues(row, scale)),
+    values: [],
   }))
-}
-
-function postbackValues(row: PostbackRow, scale: number): SqlValue[] {
-  return [
-    requiredUuid(row.id),
-    bytes(row.network),
-    datetime(row.receivedAt),
-    bytes(methodText(row.method)),
-    rawBytes(row.url),
-    bytes(row.headers),
-    rawBytes(row.body),
-    bytes(ipText(row.ip)),
-    row.outcome,
-    optionalBytes(row.reason),
-    flag(row.verified),
-    flag(row.test),
-    optionalBytes(row.transactionId),
-    optionalBytes(row.idSpace),
-    optionalBytes(row.transactionKey),
-    optionalBytes(row.entry),
-    optionalBytes(row.user),
-    optionalDecimal(row.amount, scale),
-    row.answer.status,
-    bytes(row.answer.body),
-    row.milliseconds,
-    flag(row.open),
-  ]
 }
 
 function inBatches(rows: readonly PostbackRow[]): PostbackRow[][] {
@@ -186,9 +180,4 @@ function inBatches(rows: readonly PostbackRow[]): PostbackRow[][] {
     size += own
   }
   return batches
-}
-
-function tuples(rows: number, columns: number, rest = ''): string {
-  const one = `(${Array.from({ length: columns }, () => '?').join(', ')}${rest})`
-  return Array.from({ length: rows }, () => one).join(', ')
 }

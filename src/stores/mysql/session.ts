@@ -7,6 +7,7 @@
  * @module
  */
 import { StoreError } from '../../errors.js'
+import { coreOf, queryTogether, takesSeveral, type Emitter } from './packets.js'
 import {
   READ_AS,
   type MysqlConnection,
@@ -78,9 +79,22 @@ export class Session {
 
   /** READ COMMITTED, because InnoDB's default takes gap locks and keeps an old snapshot after a wait. */
   async begin(): Promise<void> {
-    await this.write(plain('set transaction isolation level read committed'), 'read')
+    await this.write(READ_COMMITTED, 'read')
     this.#state = 'open'
-    await this.write(plain('start transaction'), 'read')
+    await this.write(START, 'read')
+  }
+
+  /** Begins, and locks wallets at once: resolves to their rows. */
+  async beginWith(lock: Statement): Promise<readonly Row[]> {
+    if (!takesSeveral(this.#connection)) {
+      await this.begin()
+      return this.read(lock, 'wallets')
+    }
+    this.#state = 'open'
+    const parts = [READ_COMMITTED, START, lock].map((part) => ({ ...part, step: 'wallets' as const }))
+    const [, started, rows] = await this.#runTogether(parts)
+    this.#inTransaction = isInTransaction(started)
+    return Array.isArray(rows) ? (rows as Row[]) : []
   }
 
   /** One snapshot for several reads, so that an audit never compares two moments. */
@@ -108,6 +122,24 @@ export class Session {
     this.#state = 'free'
   }
 
+  /**
+   * Writes everything and commits. Where the connection takes several statements at once they go in one packet, of which
+   * the server leaves out what stands behind the first failure: COMMIT is reached only by a whole group.
+   */
+  async writeAndCommit(parts: readonly Part[]): Promise<void> {
+    if (parts.length === 0 || !takesSeveral(this.#connection)) {
+      for (const part of parts) await this.write(part, part.step)
+      await this.commit()
+      return
+    }
+    const answers = await this.#runTogether([...parts, { ...COMMIT, step: 'commit' }])
+    if (answers.length !== parts.length + 1 || !isInTransaction(answers.at(-2))) {
+      this.destroy()
+      throw new StoreError('unknown', 'The transaction was ended by something else before its COMMIT.')
+    }
+    this.#state = 'free'
+  }
+
   async rollback(): Promise<void> {
     if (this.#state !== 'open') return
     try {
@@ -130,7 +162,9 @@ export class Session {
     for (const value of values) checkValue(value)
     if (this.isDestroyed) throw classifyFailure(new ConnectionGivenUp('The connection was given up.'), step)
     try {
-      const running = this.#connection.query({ ...READ_AS, sql, values: [...values] })
+      // Without values the driver does not look for their places, of which a raw call's URL may seem to have some.
+      const given = values.length === 0 ? null : [...values]
+      const running = this.#connection.query({ ...READ_AS, sql, values: given })
       // A destroyed mysql2 connection never settles its statements, so the race is what ends the wait.
       const answer = await Promise.race([running, this.#lost])
       return (answer as readonly unknown[])[0]
@@ -139,6 +173,29 @@ export class Session {
       throw classifyFailure(error, step)
     }
   }
+
+  /** Sends statements without values in one packet; resolves to the answer of each. */
+  async #runTogether(parts: readonly Part[]): Promise<readonly unknown[]> {
+    const last = parts.at(-1)?.step ?? 'read'
+    if (this.isDestroyed) throw classifyFailure(new ConnectionGivenUp('The connection was given up.'), 'read')
+    let answered = 0
+    try {
+      const running = queryTogether(this.#connection, parts.map(({ sql }) => sql).join(';\n'), () => {
+        answered += 1
+      })
+      return await Promise.race([running, this.#lost])
+    } catch (error) {
+      // A connection that ended does not tell how far the server came.
+      const step = isLost(error) ? last : (parts[answered]?.step ?? last)
+      if (isLost(error) || step === 'commit') this.destroy()
+      throw classifyFailure(error, step)
+    }
+  }
+}
+
+/** A statement of a packet, and where the group stands with it. */
+export interface Part extends Statement {
+  readonly step: Step
 }
 
 /**
@@ -230,19 +287,18 @@ function lockWait(seconds: number): Statement {
   return plain(`set session innodb_lock_wait_timeout = ${seconds}`)
 }
 
-interface Emitter {
-  on(event: 'error', listener: () => void): unknown
-}
-
-/** The promise wrapper is new at each lease; the connection inside is not. */
-function coreOf(connection: MysqlConnection): object {
-  const inner = (connection as { connection?: unknown }).connection
-  return typeof inner === 'object' && inner !== null ? inner : connection
+function isInTransaction(answer: unknown): boolean {
+  const status = (answer as { readonly serverStatus?: unknown } | undefined)?.serverStatus
+  return typeof status === 'number' && (status & SERVER_STATUS_IN_TRANSACTION) !== 0
 }
 
 function plain(sql: string): Statement {
   return { sql, values: [] }
 }
+
+const READ_COMMITTED = plain('set transaction isolation level read committed')
+const START = plain('start transaction')
+const COMMIT = plain('commit')
 
 function checkValue(value: unknown): void {
   if (value === null || typeof value === 'string' || Buffer.isBuffer(value) || Number.isSafeInteger(value))

@@ -64,6 +64,8 @@ export async function openMysql(
     supportBigNumbers: true,
     bigNumberStrings: true,
     timezone: 'Z',
+    // A group's statements go together. Every value in them is plain ASCII or hexadecimal, so none can add another one.
+    multipleStatements: true,
     connectTimeout: 2_000,
     connectionLimit: connections,
     enableKeepAlive: true,

@@ -7,6 +7,7 @@
 import { StoreError } from '../../errors.js'
 import type { WalletChange } from '../../ledger/group.js'
 import type { TableNames } from '../table-names.js'
+import { textLiteral } from './literals.js'
 import { bytes, decimal, floorMinor, text } from './rows.js'
 import type { Row, SqlValue, Statement } from './driver.js'
 
@@ -63,8 +64,8 @@ export function selectWallets(
   return {
     sql: `select ${userBytes(columns)} as user_bytes, cast(${columns.balance} as char) as balance
 from ${columns.table} force index (${columns.index})
-where ${match.sql}${clause}`,
-    values: match.values,
+where ${match}${clause}`,
+    values: [],
   }
 }
 
@@ -84,11 +85,14 @@ export function readWalletRow(columns: WalletColumns, row: Row): WalletRead {
 export function changeBalances(columns: WalletColumns, changes: readonly WalletChange[]): Statement {
   const { table, id, balance, scale, foreign } = columns
   if (!foreign) {
+    const rows = changes.map(
+      ({ user, amount }) => `(${textLiteral(user)},${decimal(amount, scale)},utc_timestamp(3))`,
+    )
     return {
       sql: `insert into ${table} (${id}, ${balance}, created_at)
-values ${changes.map(() => '(?, ?, utc_timestamp(3))').join(', ')}
+values ${rows.join(',')}
 on duplicate key update ${balance} = ${balance} + values(${balance})`,
-      values: changes.flatMap(({ user, amount }) => [bytes(user), decimal(amount, scale)]),
+      values: [],
     }
   }
   const match = matchUsers(
@@ -96,16 +100,16 @@ on duplicate key update ${balance} = ${balance} + values(${balance})`,
     changes.map(({ user }) => user),
   )
   if (match === null) throw new StoreError('refused', `No changed user can be in ${table}.`)
+  const cases = changes.map(
+    ({ user, amount }) =>
+      `when ${textLiteral(user)} then cast(${decimal(amount, scale)} as decimal(19, ${scale}))`,
+  )
   return {
-    // A text amount would be added as a double, hence the cast.
     sql: `update ${table} force index (${columns.index})
 set ${balance} = ${balance} + case ${userBytes(columns)}
-${changes.map(() => `when ? then cast(? as decimal(19, ${scale}))`).join('\n')} end
-where ${match.sql}`,
-    values: [
-      ...changes.flatMap(({ user, amount }) => [bytes(user), decimal(amount, scale)]),
-      ...match.values,
-    ],
+${cases.join('\n')} end
+where ${match}`,
+    values: [],
   }
 }
 
@@ -124,8 +128,7 @@ export function pageOfWallets(columns: WalletColumns, page: WalletPage): Stateme
   if (page.after !== null) {
     const after = idLiteral(columns.idKind, page.after)
     if (after === null) return null
-    conditions.push(`${columns.id} > ${after.sql}`)
-    values.push(...after.values)
+    conditions.push(`${columns.id} > ${after}`)
   }
   if (page.prefix !== '') {
     const prefix = bytes(page.prefix)
@@ -149,19 +152,21 @@ order by ${columns.id} limit ${page.limit}`,
   }
 }
 
-/** The condition that finds these users: the index narrows, the bytes decide. */
-export function matchUsers(columns: WalletColumns, users: readonly string[]): Statement | null {
-  const found = users
-    .map((user) => ({ user, literal: idLiteral(columns.idKind, user) }))
-    .filter((item): item is { user: string; literal: Statement } => item.literal !== null)
-  if (found.length === 0) return null
-  const list = found.map(({ literal }) => literal.sql).join(', ')
-  const values = found.flatMap(({ literal }) => literal.values)
-  if (columns.idKind.kind !== 'text') return { sql: `${columns.id} in (${list})`, values }
-  return {
-    sql: `${columns.id} in (${list}) and ${userBytes(columns)} in (${found.map(() => '?').join(', ')})`,
-    values: [...values, ...found.map(({ user }) => bytes(user))],
+/** The condition that finds these users: the index narrows, the bytes decide. Null where it can find none. */
+export function matchUsers(columns: WalletColumns, users: readonly string[]): string | null {
+  const found: string[] = []
+  const literals: string[] = []
+  for (const user of users) {
+    const literal = idLiteral(columns.idKind, user)
+    if (literal === null) continue
+    found.push(textLiteral(user))
+    literals.push(literal)
   }
+  if (found.length === 0) return null
+  const indexed = `${columns.id} in (${literals.join(',')})`
+  return columns.idKind.kind === 'text'
+    ? `${indexed} and ${userBytes(columns)} in (${found.join(',')})`
+    : indexed
 }
 
 /** The user's text as the database prints it, in UTF-8 bytes. */
@@ -183,24 +188,21 @@ const CANONICAL_INTEGER = /^(0|-?[1-9]\d{0,19})$/
 const CANONICAL_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 /** A user as a value of the id's own type, so that the index serves; null where the type has no such value. */
-function idLiteral(idKind: IdKind, user: string): Statement | null {
+function idLiteral(idKind: IdKind, user: string): string | null {
   switch (idKind.kind) {
     case 'bytes':
-      return { sql: '?', values: [bytes(user)] }
+      return textLiteral(user)
     case 'text':
       // Converted and collated here, because a character that the column cannot hold would otherwise be an error for
       // the whole group. It becomes '?', and the byte-wise condition rejects whatever that finds.
-      return {
-        sql: `convert(_utf8mb4 ? using ${idKind.charset}) collate ${idKind.collation}`,
-        values: [bytes(user)],
-      }
+      return `convert(_utf8mb4 ${textLiteral(user)} using ${idKind.charset}) collate ${idKind.collation}`
     case 'integer': {
       // "001234" and "72abc" are users of no integer column: the server would make 1234 and 72 of them.
       if (!CANONICAL_INTEGER.test(user)) return null
       const number = BigInt(user)
-      return number < idKind.min || number > idKind.max ? null : { sql: number.toString(), values: [] }
+      return number < idKind.min || number > idKind.max ? null : number.toString()
     }
     case 'uuid':
-      return CANONICAL_UUID.test(user) ? { sql: `'${user}'`, values: [] } : null
+      return CANONICAL_UUID.test(user) ? `'${user}'` : null
   }
 }
