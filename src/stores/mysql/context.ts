@@ -5,7 +5,7 @@
  */
 import type { UnknownUserPolicy } from '../../ledger/decide.js'
 import type { TableNames } from '../table-names.js'
-import type { Odds } from './odds.js'
+import type { Odds } from '../odds.js'
 import type { SessionSource } from './session.js'
 import type { WalletColumns } from './wallet-table.js'
 

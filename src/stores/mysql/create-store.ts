@@ -25,7 +25,7 @@ import {
   writePostbacks,
 } from './inbox.js'
 import { migrate, migrationSql } from './migrator.js'
-import { Odds } from './odds.js'
+import { Odds } from '../odds.js'
 import { bytes } from './rows.js'
 import { withSession, type Session } from './session.js'
 import { claimSetting, readSetting, replaceSetting } from './settings.js'

@@ -1,10 +1,10 @@
 /**
- * How often a guess was wrong lately, which says whether the next one is worth its price.
+ * How often a guess about a group was wrong lately, which says whether the next one is worth its price.
  *
  * @module
  */
 
-/** A wrong guess costs a whole write and its rollback; a right one saves about a seventh of that. */
+/** A wrong guess costs most of a write and its rollback; a right one saves between a tenth and a seventh of that. */
 const WORTH = 0.1
 
 /** How many groups it takes to forget, about. */
