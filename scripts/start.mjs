@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { endWithParent } from './end-with-parent.mjs'
 import { ROOT, setUp } from './set-up.mjs'
 
 setUp()
@@ -14,17 +15,7 @@ const isConfigured =
 const demo = isConfigured || given.includes('--demo') ? [] : ['--demo']
 if (demo.length > 0) process.stderr.write('No configuration was found: starting as a demo.\n')
 
-// npm hands a signal to the shell between it and this process, and that shell dies without passing it on: the server
-// would be left behind, holding the port. Its parent's end is its own signal to stop.
-if (process.env.npm_lifecycle_event !== undefined && process.platform !== 'win32') {
-  const parent = process.ppid
-  const watch = setInterval(() => {
-    if (process.ppid === parent) return
-    clearInterval(watch)
-    process.kill(process.pid, 'SIGTERM')
-  }, 200)
-  watch.unref()
-}
+endWithParent()
 
 const main = join(ROOT, 'dist', 'cli', 'main.js')
 process.argv = [process.execPath, main, 'start', ...demo, ...given]

@@ -98,9 +98,8 @@ describe('PostgreSQL under faults', () => {
         const failures = await Promise.all(
           Array.from({ length: 8 }, (_, n) => failureOf(apply(store, makeClaim({ transactionId: `t${n}` })))),
         )
-        // COMMIT goes out with what it commits: a connection that falls silent after that leaves the fate open.
-        const fates: StoreFailure[] = ['retry', 'away', 'unknown']
-        expect(failures.filter((failure) => !fates.includes(failure))).toEqual([])
+        // These connections have not committed anything yet: the statements are prepared first.
+        expect(failures.every((failure) => failure === 'retry' || failure === 'away')).toBe(true)
         expect(performance.now() - started).toBeLessThan(3_000)
         expect(proxy.fired).toBeGreaterThan(0)
         proxy.set('pass')

@@ -38,8 +38,8 @@ export interface PostgresStoreOptions extends StoreOptions {
   /** The app's own `pg.Pool`, or anything that behaves as one. It is not closed by the store. */
   readonly pool: PgPool
   /**
-   * A pooler such as pgbouncer stands between: no named statements, nothing set on a connection. Default false, which
-   * is a quarter faster.
+   * A pooler such as pgbouncer stands between: no named statements, nothing set on a connection. Default false: a
+   * connection then parses each statement once.
    */
   readonly pooler?: boolean
   /** Default `read committed`. */
