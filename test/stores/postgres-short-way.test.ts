@@ -9,6 +9,7 @@ import type { LedgerStore } from '../../src/ledger/store.js'
 import { Batch } from '../../src/stores/postgres/batch.js'
 import type { PgClient } from '../../src/stores/postgres/driver.js'
 import { postgresStore } from '../../src/stores/postgres/index.js'
+import type { Claim } from '../../src/ledger/types.js'
 import { Odds } from '../../src/stores/odds.js'
 import { makeClaim, makeMember } from '../../src/testing/claims.js'
 import { balanceOf } from '../../src/testing/suite-steps.js'
@@ -53,16 +54,23 @@ describe('the short way', () => {
     await pool.end()
   })
 
-  const book = async (claims: readonly ReturnType<typeof makeClaim>[]): Promise<string[]> => {
-    const result = await store.applyGroup(
+  const book = async (claims: readonly Claim[], by = store): Promise<string[]> => {
+    const result = await by.applyGroup(
       claims.map((claim) => makeMember(claim)),
       { waitMs: null, owns: () => true },
     )
     if (result.kind !== 'applied') return [result.kind]
     return result.results.map((each) => (each.kind === 'settled' ? each.leader.outcome : each.kind))
   }
-  const credits = (name: string, users: readonly string[] = USERS): ReturnType<typeof makeClaim>[] =>
+  const credits = (name: string, users: readonly string[] = USERS): Claim[] =>
     users.map((user, place) => makeClaim({ transactionId: `${name}-${place}`, user }))
+  /** A store on the same database that remembers nothing of what the first one booked. */
+  const anotherStore = async (): Promise<LedgerStore> => {
+    const another = postgresStore({ pool, outbox: true })
+    await another.start()
+    sent.length = 0
+    return another
+  }
   const countOf = async (table: string): Promise<number> =>
     Number((await runSql(url, `select count(*) as n from paidonce_${table}`))[0]?.['n'])
 
@@ -104,12 +112,12 @@ describe('the short way', () => {
     expect(await countOf('ledger')).toBe(3)
   })
 
-  it('looks into the ledger first where a group holds a reversal', async () => {
-    const paid = makeClaim({ transactionId: 'a' })
-    await book([paid])
-    sent.length = 0
-    expect(await book([makeClaim({ transactionId: 'a', entry: 'reversal' })])).toEqual(['reversed'])
-    expect(sent).toEqual(['select k.id_space,', 'Batch'])
+  it('looks into the ledger first where a group holds a reversal of a credit that it does not remember', async () => {
+    await book([makeClaim({ transactionId: 'a' })])
+    const another = await anotherStore()
+    const reversal = makeClaim({ transactionId: 'a', entry: 'reversal' })
+    expect(await book([reversal, ...credits('b', ['u2'])], another)).toEqual(['reversed', 'credited'])
+    expect(sent).toEqual(['select k.id_space,', 'Preparation', 'Batch'])
     expect(await balanceOf(store, 'u1')).toBe(0n)
   })
 
@@ -121,9 +129,10 @@ describe('the short way', () => {
 
   it('leaves nothing of a guess that a copy refutes', async () => {
     const [first] = credits('a')
-    await book([first as ReturnType<typeof makeClaim>])
+    await book([first as Claim])
     const copy = makeClaim({ transactionId: 'a-0', user: 'u1' })
-    expect(await book([copy, ...credits('b', ['u2', 'u3'])])).toEqual(['duplicate', 'credited', 'credited'])
+    const group = [copy, ...credits('b', ['u2', 'u3'])]
+    expect(await book(group, await anotherStore())).toEqual(['duplicate', 'credited', 'credited'])
     expect(sent).toContain('rollback')
     expect(await balanceOf(store, 'u1')).toBe(1_000n)
     expect(await countOf('ledger')).toBe(3)
@@ -131,12 +140,13 @@ describe('the short way', () => {
     expect(await countOf('postbacks')).toBe(4)
   })
 
-  it('looks first while copies keep coming', async () => {
-    const claims = credits('a')
-    await book(claims)
-    for (let round = 0; round < 4; round += 1) await book(credits('a'))
+  it('looks first while copies of what it does not remember keep coming', async () => {
+    const names = ['a', 'b', 'c', 'd']
+    for (const name of names) await book(credits(name))
+    const another = await anotherStore()
+    for (const name of names.slice(0, 3)) await book(credits(name), another)
     sent.length = 0
-    expect(await book(credits('a'))).toEqual(['duplicate', 'duplicate', 'duplicate'])
+    expect(await book(credits('d'), another)).toEqual(['duplicate', 'duplicate', 'duplicate'])
     expect(sent).toEqual(['select k.id_space,', 'Batch'])
   })
 
@@ -166,6 +176,80 @@ describe('the short way', () => {
     await runSql(url, `update paidonce_wallets set balance = 8999999999999998.999 where user_id = 'u1'`)
     expect(await book(credits('b'))).toEqual(['credited', 'credited', 'credited'])
     expect(await balanceOf(store, 'u1')).toBe(8_999_999_999_999_999_999n)
+  })
+
+  describe('what was booked lately', () => {
+    it('is repeated and taken back at once', async () => {
+      await book(credits('a'))
+      sent.length = 0
+      expect(await book(credits('a'))).toEqual(['duplicate', 'duplicate', 'duplicate'])
+      const [copy, taken] = credits('a')
+      const group = [
+        copy as Claim,
+        { ...(taken as Claim), entry: 'reversal' as const },
+        ...credits('b', ['u3']),
+      ]
+      expect(await book(group)).toEqual(['duplicate', 'reversed', 'credited'])
+      expect(sent).toEqual(['Preparation', 'Batch', 'Preparation', 'Batch'])
+      expect(await Promise.all(USERS.map((user) => balanceOf(store, user)))).toEqual([1_000n, 0n, 2_000n])
+      expect(await countOf('ledger')).toBe(5)
+      expect(await countOf('outbox')).toBe(5)
+      expect(await countOf('postbacks')).toBe(9)
+    })
+
+    it('is credited again where the database lost it', async () => {
+      await book(credits('a'))
+      await runSql(url, `delete from paidonce_ledger where user_id = 'u2'`)
+      await runSql(url, `update paidonce_wallets set balance = 0 where user_id = 'u2'`)
+      expect(await book(credits('a'))).toEqual(['duplicate', 'credited', 'duplicate'])
+      expect(await balanceOf(store, 'u2')).toBe(1_000n)
+      expect(await countOf('ledger')).toBe(3)
+      expect(await countOf('postbacks')).toBe(6)
+    })
+
+    it('is no duplicate where the call says something else', async () => {
+      const said = (part: Partial<Claim>): Claim => makeClaim({ transactionId: 'a', ...part })
+      await book([said({})])
+      expect(await book([said({ user: 'u2' })])).toEqual(['conflict'])
+      expect(await book([said({ amount: 2_000n, receivedAmount: '2' })])).toEqual(['conflict'])
+      expect(await book([said({ unit: 'gems' })])).toEqual(['conflict'])
+      // Another rate of the same payout is not another payout.
+      expect(await book([said({ amount: 2_000n })])).toEqual(['duplicate'])
+      expect(await countOf('ledger')).toBe(1)
+    })
+
+    it('is taken back by what was booked, not by what the call says', async () => {
+      await book([makeClaim({ transactionId: 'a' })])
+      const said = { entry: 'reversal', user: 'u2', amount: 7_000n, receivedAmount: '7' } as const
+      expect(await book([makeClaim({ transactionId: 'a', ...said })])).toEqual(['reversed'])
+      expect(await balanceOf(store, 'u1')).toBe(0n)
+      expect(await balanceOf(store, 'u2')).toBe(0n)
+    })
+
+    it('is taken back once, whoever else did it', async () => {
+      await book(credits('a'))
+      const taken = (): Claim[] => credits('a').map((claim) => ({ ...claim, entry: 'reversal' }))
+      expect(await book(taken(), await anotherStore())).toEqual(['reversed', 'reversed', 'reversed'])
+      expect(await book(taken())).toEqual(['already_reversed', 'already_reversed', 'already_reversed'])
+      expect(await book(taken())).toEqual(['already_reversed', 'already_reversed', 'already_reversed'])
+      expect(await countOf('ledger')).toBe(6)
+      expect(await balanceOf(store, 'u1')).toBe(0n)
+    })
+
+    it('is its own credit for the call that wrote it', async () => {
+      const claim = makeClaim({ transactionId: 'a' })
+      await book([claim])
+      expect(await book([claim])).toEqual(['credited'])
+      const copies = [makeClaim({ transactionId: 'a' }), claim]
+      const result = await store.applyGroup([makeMember(copies[0] as Claim, [copies[1] as Claim])], {
+        waitMs: null,
+        owns: () => true,
+      })
+      expect(result).toMatchObject({
+        results: [{ leader: { outcome: 'duplicate' }, copies: [{ outcome: 'credited' }] }],
+      })
+      expect(await countOf('ledger')).toBe(1)
+    })
   })
 })
 

@@ -43,13 +43,17 @@ export async function applyGroup(
   const statements = await context.statements()
   const ordered = inKeyOrder(members)
   return context.sessions(async (session) => {
+    const applied = (results: readonly MemberResult[]): GroupResult => {
+      context.recent.note(ordered, results)
+      return { kind: 'applied', results: inOrderOf(members, ordered, results) }
+    }
     const short = await goShortWay(context, { session, statements, wallets }, ordered, given)
-    if (typeof short !== 'string') return { kind: 'applied', results: inOrderOf(members, ordered, short) }
+    if (typeof short !== 'string') return applied(short)
     // What has been waited for already is not waited for again.
     const options = short === 'timed_out' && given.waitMs === null ? { ...given, keyWaitMs: AGAIN_MS } : given
 
     let stored = await readStoredPairs(session, statements, ordered, context.scale)
-    context.odds.noteStored(ordered, stored)
+    context.odds.noteStored(ordered, stored, context.recent.guess(ordered))
     let states = await beginAndLock(session, context, wallets, walletsToLock(ordered, stored), options)
     context.odds.free.note([...states.values()].some(({ kind }) => kind === 'busy' || kind === 'missing'))
     const newUsers =
@@ -69,7 +73,7 @@ export async function applyGroup(
       if (!(await write(session, statements, wallets, plan, context))) return { kind: 'raced' }
       await session.commit()
     }
-    return { kind: 'applied', results: inOrderOf(members, ordered, plan.results) }
+    return applied(plan.results)
   })
 }
 

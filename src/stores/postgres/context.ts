@@ -4,6 +4,7 @@
  * @module
  */
 import type { UnknownUserPolicy } from '../../ledger/decide.js'
+import type { RecentCredits } from '../recent-credits.js'
 import type { TableNames } from '../table-names.js'
 import type { GroupStatements } from './group-statements.js'
 import type { Sessions } from './session.js'
@@ -17,6 +18,7 @@ export interface PostgresContext {
   readonly unknownUser: UnknownUserPolicy
   readonly foreignWallets: boolean
   readonly odds: ShortWayOdds
+  readonly recent: RecentCredits
   readonly isolation: 'read committed' | 'serializable'
   /** The wallets' SQL, which for a publisher's table depends on the types of its columns. */
   wallets(): Promise<WalletSql>

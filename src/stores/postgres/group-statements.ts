@@ -8,7 +8,7 @@ import { STORED_SELECT } from './rows.js'
 import type { BatchStatement } from './batch.js'
 import { statement, type Statement } from './session.js'
 import type { WalletSql } from './wallet-table.js'
-import { writeStatement } from './write-statement.js'
+import { keepStatement, writeStatement } from './write-statement.js'
 
 /**
  * How long a group waits for an uncommitted key or wallet of somebody else where it does not mean to wait: long enough for
@@ -48,6 +48,10 @@ export interface GroupStatements {
   readonly writeNew: Statement
   /** The same for one entry and one inbox row. */
   readonly writeSingle: Statement
+  /** The same with credits that nobody has looked up either. */
+  readonly writeKnown: Statement
+  /** Inbox rows alone, with such credits. */
+  readonly keepRows: Statement
 }
 
 export function groupStatements(
@@ -69,9 +73,11 @@ cross join lateral (
     createWallets: statement(`insert into ${names.table('wallets')} (user_id)
 select u.user_id from unnest($1::text[]) with ordinality as u(user_id, place) order by u.place
 on conflict (user_id) do nothing`),
-    write: writeStatement(names, wallets, { scale, outbox, isNew: false, isSingle: false }),
-    writeNew: writeStatement(names, wallets, { scale, outbox, isNew: true, isSingle: false }),
-    writeSingle: writeStatement(names, wallets, { scale, outbox, isNew: true, isSingle: true }),
+    write: writeStatement(names, wallets, { scale, outbox, kind: 'merge' }),
+    writeNew: writeStatement(names, wallets, { scale, outbox, kind: 'new' }),
+    writeSingle: writeStatement(names, wallets, { scale, outbox, kind: 'single' }),
+    writeKnown: writeStatement(names, wallets, { scale, outbox, kind: 'known' }),
+    keepRows: keepStatement(names),
   }
 }
 

@@ -89,13 +89,13 @@ export const POSTBACK_COLUMNS: readonly Column<PostbackRow>[] = [
 ]
 
 /** A string is checked to be one, so that no object or array is ever taken for its text; NUL has no place in one. */
-function text(value: string | null): string | null {
+export function text(value: string | null): string | null {
   if (value === null) return null
   if (typeof value !== 'string') throw new TypeError(`A text was expected, not ${typeof value}.`)
   return value.includes('\u0000') ? value.replaceAll('\u0000', '\ufffd') : value
 }
 
-function amount(value: bigint | null, scale: number): string | null {
+export function amount(value: bigint | null, scale: number): string | null {
   if (value === null) return null
   if (typeof value !== 'bigint')
     throw new TypeError(`An amount in minor units was expected, not ${typeof value}.`)

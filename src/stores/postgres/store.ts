@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import { PaidonceError, StoreError } from '../../errors.js'
 import type { LedgerStore, StoreFinding, StoreOptions } from '../../ledger/store.js'
+import { RecentCredits } from '../recent-credits.js'
 import { tableNames } from '../table-names.js'
 import { adjust } from './adjust.js'
 import { applyGroup } from './apply-group.js'
@@ -102,6 +103,7 @@ export function postgresStore(options: PostgresStoreOptions): LedgerStore {
     unknownUser: options.unknownUser ?? 'retry',
     foreignWallets: options.wallets !== undefined,
     odds: new ShortWayOdds(),
+    recent: new RecentCredits(),
     isolation: options.isolation ?? 'read committed',
     wallets,
     statements: remember(async () => groupStatements(names, await wallets(), scale, options.outbox ?? false)),

@@ -1,13 +1,15 @@
 /**
- * The one statement that writes a group: wallets, entries, messages and inbox rows.
+ * The statements that write a group: one for wallets, entries, messages and inbox rows, one for inbox rows alone.
  *
  * @module
  */
 import type { GroupPlan, WalletChange } from '../../ledger/group.js'
+import type { PostbackRow } from '../../ledger/postback-row.js'
 import type { EntryRow } from '../../ledger/types.js'
 import { formatMinor, MAX_BALANCE_MINOR } from '../../money.js'
 import type { TableNames } from '../table-names.js'
-import { arrayText, encodeRow, encodeRows, rowSource, singleSource } from './columns.js'
+import { arrayText, encodeRow, encodeRows, rowSource, singleSource, type RowSource } from './columns.js'
+import { countKnown, KNOWN_COLUMNS, type KnownCredit } from './known-credits.js'
 import { BALANCE_COLUMNS, ENTRY_COLUMNS, POSTBACK_COLUMNS, type NewEntry } from './rows.js'
 import { statement, type Statement } from './session.js'
 import type { WalletSql } from './wallet-table.js'
@@ -20,26 +22,28 @@ const SAFE_BALANCE_MINOR = MAX_BALANCE_MINOR / 2n
 export interface WriteOptions {
   readonly scale: number
   readonly outbox: boolean
-  /**
-   * For a group that nothing was looked up for: a key or an id that is there already, a wallet that is missing and a
-   * balance near the limit all make the statement fail. What ON CONFLICT costs is saved.
-   */
-  readonly isNew: boolean
-  /** For one entry and one inbox row alone: a postback that nobody waits beside. */
-  readonly isSingle: boolean
+  readonly kind: WriteKind
 }
+
+/**
+ * `merge` is for a group that was looked up. The others are guesses: a key or an id that is there already, a wallet that is
+ * missing and a balance near the limit all make the statement fail, and what ON CONFLICT costs is saved. `single` has one
+ * entry and one inbox row, which nobody waits beside. `known` proves credits that were not looked up, too.
+ */
+export type WriteKind = 'merge' | 'new' | 'single' | 'known'
 
 export function writeStatement(
   names: TableNames,
   wallets: WalletSql,
-  { scale, outbox, isNew, isSingle }: WriteOptions,
+  { scale, outbox, kind }: WriteOptions,
 ): Statement {
-  const source = isSingle ? singleSource : rowSource
+  const source = kind === 'single' ? singleSource : rowSource
+  const isNew = kind !== 'merge'
   const entryNames = ENTRY_COLUMNS.map(({ name }) => name).join(', ')
-  const postbackNames = POSTBACK_COLUMNS.map(({ name }) => name).join(', ')
   const entries = source(WRITTEN_COLUMNS, 1, 'e')
   const users = 1 + entries.parameters
   const rows = source(POSTBACK_COLUMNS, users + 3, 'r')
+  const known = kind === 'known' ? countKnown(names, users + 3 + rows.parameters) : null
   // The names of the parts are long, because a publisher's table of the same name would be hidden by them.
   // The wallets come first, because every entry tells the balance that it left. Their balances stand in a list in the
   // order of the parameters, so that a place in it is one of the group's changes.
@@ -57,14 +61,30 @@ export function writeStatement(
   ${isNew ? '' : 'on conflict (id_space, transaction_key, entry) do nothing'}
   returning id_space, transaction_key, entry, user_id, amount, imported
 )${outbox ? messagesOf(names) : ''}, paidonce__kept as (
-  insert into ${names.table('postbacks')} as p (${postbackNames})
-  select ${rows.select} from ${rows.from}
+  ${keep(names, rows)}
   ${isNew ? '' : REWRITE}
 )
 select (select count(*) from paidonce__booked)::text as entries, number::text as changes${
-    isNew ? `,\n  ${proofOf(users)}` : ''
-  }
+    isNew
+      ? `,\n  ${proofOf('wallets', { found: 'safe', wanted: `cardinality($${users}::text[])` })} as proof`
+      : ''
+  }${known === null ? '' : `,\n  ${proofOf('credits', known)} as known`}
 from paidonce__balances`)
+}
+
+/** Writes inbox rows alone, and proves the credits that they are about. */
+export function keepStatement(names: TableNames): Statement {
+  const rows = rowSource(POSTBACK_COLUMNS, 1, 'r')
+  return statement(`with paidonce__kept as (
+  ${keep(names, rows)}
+)
+select ${proofOf('credits', countKnown(names, 1 + rows.parameters))} as known`)
+}
+
+function keep(names: TableNames, rows: RowSource): string {
+  const columns = POSTBACK_COLUMNS.map(({ name }) => name).join(', ')
+  return `insert into ${names.table('postbacks')} as p (${columns})
+  select ${rows.select} from ${rows.from}`
 }
 
 function messagesOf(names: TableNames): string {
@@ -98,31 +118,35 @@ const REWRITTEN = [
 const REWRITE = `on conflict (id) do update set ${REWRITTEN.map((name) => `${name} = excluded.${name}`).join(', ')},
     open = excluded.open and p.resolved_reason is null`
 
-/** NULL where every wallet was changed and is far from the limit; else an error whose text an operator can read. */
-function proofOf(users: number): string {
-  const wanted = `cardinality($${users}::text[])`
-  return `case when safe <> ${wanted} then ('Paidonce settles this group again, step by step: ' || safe || ' of '
-    || ${wanted} || ' wallets were ready.')::integer end as proof`
+/** NULL where as many are found as were planned; else an error whose text an operator can read. */
+function proofOf(
+  what: string,
+  { found, wanted }: { readonly found: string; readonly wanted: string },
+): string {
+  return `(select case when n <> ${wanted} then ('Paidonce settles this group again, step by step: ' || n || ' of '
+    || ${wanted} || ' ${what} were as expected.')::integer end from (select ${found} as n) found)`
 }
 
 export function isSingle({ entries, rows }: Pick<GroupPlan, 'entries' | 'rows'>): boolean {
   return entries.length === 1 && rows.length === 1
 }
 
-/** The values of all these statements but the single one. */
+/** The values of `merge`, of `new`, and with `known` of that. */
 export function writeValues(
   { entries, changes, rows }: Pick<GroupPlan, 'entries' | 'changes' | 'rows'>,
   wallets: WalletSql,
   scale: number,
+  known: readonly KnownCredit[] = [],
 ): (string | null)[] {
   return [
     ...encodeRows(WRITTEN_COLUMNS, newEntries(entries, changes), scale),
     ...changeValues(changes, wallets, scale),
     ...encodeRows(POSTBACK_COLUMNS, rows, scale),
+    ...(known.length === 0 ? [] : encodeRows(KNOWN_COLUMNS, known, scale)),
   ]
 }
 
-/** The values of the single one. */
+/** The values of `single`. */
 export function singleValues(
   { entries, changes, rows }: Pick<GroupPlan, 'entries' | 'changes' | 'rows'>,
   wallets: WalletSql,
@@ -133,6 +157,15 @@ export function singleValues(
     ...changeValues(changes, wallets, scale),
     ...rows.flatMap((row) => encodeRow(POSTBACK_COLUMNS, row, scale)),
   ]
+}
+
+/** The values of `keepStatement`. */
+export function keepValues(
+  rows: readonly PostbackRow[],
+  known: readonly KnownCredit[],
+  scale: number,
+): (string | null)[] {
+  return [...encodeRows(POSTBACK_COLUMNS, rows, scale), ...encodeRows(KNOWN_COLUMNS, known, scale)]
 }
 
 function changeValues(changes: readonly WalletChange[], wallets: WalletSql, scale: number): string[] {
