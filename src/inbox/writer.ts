@@ -11,6 +11,8 @@ import type { PostbackRow } from '../ledger/postback-row.js'
 /** Rows that may wait, of each of the two kinds; real calls never compete with forged ones for a place. */
 const MAX_WAITING = 5_000
 const BATCH = 200
+/** Rows of so long are written together: each transaction costs the groups of real calls as much as several rows do. */
+const GATHER_MS = 50
 const PAUSE_AFTER_FAILURE_MS = 500
 
 export class InboxWriter {
@@ -20,6 +22,8 @@ export class InboxWriter {
   readonly #corrections: AnswerCorrection[] = []
   #running: Promise<void> | null = null
   #closing = false
+  /** Ends the pause between two batches. */
+  #wake: () => void = () => undefined
   #lost = 0
 
   constructor(store: Pick<LedgerStore, 'writePostbacks' | 'correctAnswers'>) {
@@ -54,17 +58,19 @@ export class InboxWriter {
   /** Writes what waits, trying once more where the database fails, and stops. */
   async close(): Promise<void> {
     this.#closing = true
+    this.#wake()
     await this.#running
   }
 
   async #run(): Promise<void> {
-    // The rows of one turn of the event loop are gathered into one statement.
+    // The rows of one turn of the event loop are gathered into one statement; a row that comes alone is there at once.
     await new Promise((resolve) => setImmediate(resolve))
     let failures = 0
     while (this.#waiting() > 0) {
       try {
         await this.#writeBatch()
         failures = 0
+        if (this.#waiting() < BATCH) await this.#gather()
       } catch {
         failures += 1
         if (this.#closing && failures > 1) {
@@ -75,6 +81,18 @@ export class InboxWriter {
       }
     }
     this.#running = null
+  }
+
+  /** Nobody waits for these rows but who closes the writer. */
+  async #gather(): Promise<void> {
+    if (this.#closing) return
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, GATHER_MS)
+      this.#wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
   }
 
   /** A batch leaves its queue only after it was written; writing a row twice changes nothing. */
