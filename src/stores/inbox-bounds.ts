@@ -26,6 +26,15 @@ export const CLOSED_BY_ENTRY: readonly Outcome[] = ['unknown_user', 'held']
 /** The same for SQL's `in`. */
 export const CLOSED_BY_ENTRY_SQL = `(${CLOSED_BY_ENTRY.map((outcome) => `'${outcome}'`).join(', ')})`
 
+/**
+ * A row of this outcome always has an entry of its user and its transaction in the ledger, which leads to it. So the
+ * indexes of the inbox by user and by transaction leave such rows out, and a credit does not pay for them.
+ */
+export const LED_TO_BY_LEDGER: Outcome = 'credited'
+
+/** Of a row `p` that those indexes hold. */
+export const NOT_LED_TO_SQL = `p.outcome <> '${LED_TO_BY_LEDGER}'`
+
 const LAST_TIME = 2 ** 48 - 1
 
 /**

@@ -32,7 +32,8 @@ export interface IdPart {
  * - class: network, outcome, open. Each class has one place to append;
  * - user and transaction: a period, then the id of the user or the transaction. Such ids come in no order: an index of
  *   them alone takes each row at a place of its own, anywhere in an index that no memory holds, and knows no way to
- *   the newest of a million ids that begin alike. Within a period all places are few and recent.
+ *   the newest of a million ids that begin alike. Within a period all places are few and recent. Credited rows are
+ *   not in them: the ledger leads to those.
  */
 export type IdIndex = 'user' | 'transaction'
 
@@ -41,13 +42,20 @@ export type InboxParts =
   | { readonly index: IdIndex; readonly parts: readonly IdPart[] }
 
 export interface InboxReads<Row> {
+  /**
+   * The ids of the rows that ledger entries of these users or transactions came from, in any order, an empty text for an
+   * entry that came from none; no more than `most`.
+   */
+  bookedOf(index: IdIndex, ids: readonly string[], most: number): Promise<readonly string[]>
+  /** The same of all users and transactions that start with `prefix`. */
+  bookedWithPrefix(prefix: string, most: number): Promise<readonly string[]>
   /** The networks of all rows, by jumps along the index of classes. */
   networks(): Promise<readonly string[]>
   /** The id that so many newer ones of the range precede; null where there are not so many. */
   idBehind(range: IdRange, count: number): Promise<string | null>
-  /** The newest ids of all these parts together. */
+  /** The newest ids of all these parts together; of users and transactions no credited rows. */
   newestOf(parts: InboxParts, range: IdRange, count: number): Promise<readonly string[]>
-  /** Of each period at most `count` ids of rows whose user or transaction starts with `prefix`, in any order. */
+  /** Of each period at most `count` ids of rows whose user or transaction starts with `prefix`, in any order; no credited ones. */
   someWithPrefix(
     index: IdIndex,
     prefix: string,

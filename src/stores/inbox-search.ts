@@ -5,27 +5,35 @@
  * A filter gives up to three walks, each along one index and each complete by itself. They take turns with growing
  * batches of ids, and the first that has filled the page, or is at its end, answers: so nobody has to know which
  * condition is the rare one. The rows of a batch are read by their ids under the whole filter. After so many ids the
- * page ends as it is, with a cursor that goes on from there.
+ * page ends as it is, with a cursor that goes on from there. A user or a prefix that the ledger knows too many entries of
+ * has no walk, because their order is not the inbox's: without any, the newest rows are looked through in the same way.
  *
  * @module
  */
 import type { Page, PageOf, PostbackFilter } from '../ledger/store.js'
 import { OUTCOMES } from '../outcome.js'
 import { firstIdAt, OPEN_OUTCOMES } from './inbox-bounds.js'
-import type { ClassPart, IdRange, InboxReads } from './inbox-reads.js'
-import { walkClasses, walkIds, walkPrefix, type Walk } from './inbox-walks.js'
+import type { ClassPart, IdIndex, IdRange, InboxReads } from './inbox-reads.js'
+import { newestFirst, walkClasses, walkIds, walkPrefix, type Walk } from './inbox-walks.js'
 
-/** So many of the newest rows are looked through before a search by prefix asks the indexes. */
-const WINDOW = 5_000
+export interface SearchBounds {
+  /** So many of the newest rows are looked through before a search by prefix asks the indexes. */
+  readonly window: number
+  /** And so many for one page where nothing leads to the rows that are looked for. */
+  readonly longWindow: number
+  /** Entries that are read for a walk along users or transactions; of a prefix a part of it. */
+  readonly booked: number
+  /**
+   * Ids that are looked at for one page where several walks have to meet. Two conditions that many rows meet and hardly any
+   * row together (a user of one country, a network of another) would else be looked for to the end of the inbox.
+   */
+  readonly lookedAt: number
+}
+
+const BOUNDS: SearchBounds = { window: 5_000, longWindow: 20_000, booked: 5_000, lookedAt: 5_000 }
 
 /** Rows that are read by their ids at once. */
 const MOST_IDS = 1_024
-
-/**
- * Ids that are looked at for one page where several walks have to meet. Two conditions that many rows meet and hardly any row together (a user of one
- * country, a network of another) would else be looked for to the end of the inbox.
- */
-const MOST_LOOKED_AT = 5_000
 
 /**
  * How far the time in an id may lie from `receivedAt`: ids go on from the later time where the clock was set back by up
@@ -36,14 +44,16 @@ const ID_SLACK_MS = 15_000
 const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 const BEYOND_IDS = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
+/** @param bounds what one page may cost; smaller ones are for tests */
 export async function findPostbacks<Row extends { readonly id: string }>(
   reads: InboxReads<Row>,
   given: PostbackFilter,
   page: Page,
+  bounds: SearchBounds = BOUNDS,
 ): Promise<PageOf<Row>> {
   const { q, ...exact } = given
   const filter = q === undefined || q === '' ? exact : { ...exact, q }
-  const search: Search<Row> = { reads, filter, range: rangeOf(filter, page), wanted: page.limit + 1 }
+  const search: Search<Row> = { reads, filter, bounds, range: rangeOf(filter, page), wanted: page.limit + 1 }
   const { rows, position } = isImpossible(filter) ? ended<Row>([]) : await findRows(search)
   const items = rows.slice(0, page.limit)
   return { items, nextCursor: rows.length > page.limit ? (items.at(-1)?.id ?? null) : position }
@@ -62,27 +72,46 @@ function ended<Row>(rows: readonly Row[]): Found<Row> {
 interface Search<Row> {
   readonly reads: InboxReads<Row>
   readonly filter: PostbackFilter
+  readonly bounds: SearchBounds
   readonly range: IdRange
   /** Rows that end it. */
   readonly wanted: number
 }
 
 async function findRows<Row>(search: Search<Row>): Promise<Found<Row>> {
-  const { reads, filter, range, wanted } = search
-  const walks = await walksOf(search)
-  if (walks.length === 0) return ended(await reads.rowsIn(range, filter, wanted))
-  if (filter.q !== undefined && walks.length === 1) {
+  const { reads, filter, bounds, range, wanted } = search
+  if (hasNoIndex(filter)) return ended(await reads.rowsIn(range, filter, wanted))
+  if (isPrefixAlone(filter)) {
     // What begins like many rows is found among the newest ones.
-    const from = await reads.idBehind(range, WINDOW)
-    const rows = await reads.rowsIn({ ...range, from: from ?? range.from }, filter, wanted)
-    if (from === null || rows.length === wanted) return ended(rows)
+    const found = await amongNewest(search, bounds.window)
+    if (found.position === null) return found
   }
-  return firstOf(search, walks)
+  const walks = await walksOf(search)
+  const known = walks.filter((walk) => walk !== null)
+  if (known.length === 0) return amongNewest(search, bounds.longWindow)
+  return firstOf(search, known, walks.length === 1 ? Infinity : bounds.lookedAt)
 }
 
-async function firstOf<Row>(search: Search<Row>, walks: readonly Walk[]): Promise<Found<Row>> {
+function hasNoIndex({ network, user, transactionId, outcome, open, q }: PostbackFilter): boolean {
+  return open !== true && [network, user, transactionId, outcome, q].every((each) => each === undefined)
+}
+
+function isPrefixAlone({ q, ...others }: PostbackFilter): boolean {
+  return q !== undefined && hasNoIndex(others)
+}
+
+/** Looks through so many of the newest rows. */
+async function amongNewest<Row>(
+  { reads, filter, range, wanted }: Search<Row>,
+  count: number,
+): Promise<Found<Row>> {
+  const from = await reads.idBehind(range, count)
+  const rows = await reads.rowsIn({ ...range, from: from ?? range.from }, filter, wanted)
+  return rows.length === wanted ? ended(rows) : { rows, position: from }
+}
+
+async function firstOf<Row>(search: Search<Row>, walks: readonly Walk[], most: number): Promise<Found<Row>> {
   const runs = walks.map((walk) => ({ walk, rows: [] as Row[], position: search.range.before }))
-  const most = walks.length === 1 ? Infinity : MOST_LOOKED_AT
   for (let lookedAt = 0; lookedAt < most;) {
     for (const run of runs) {
       const batch = await run.walk.next()
@@ -120,17 +149,39 @@ function isImpossible({ network, user, transactionId, outcome, q }: PostbackFilt
   return lists.some((list) => list?.length === 0) || q?.includes('\u0000') === true
 }
 
-async function walksOf<Row>({ reads, filter, range }: Search<Row>): Promise<readonly Walk[]> {
+/** One for each condition that an index serves; null where the ledger knows too many entries of it. */
+async function walksOf<Row>(search: Search<Row>): Promise<readonly (Walk | null)[]> {
+  const { reads, filter, range, bounds } = search
   const { transactionId, user, network, outcome, open, q } = filter
   // Nothing is rarer than a transaction.
-  if (transactionId !== undefined) return [walkIds(reads, 'transaction', unique(transactionId), range)]
-  const walks: Walk[] = []
-  if (user !== undefined) walks.push(walkIds(reads, 'user', unique(user), range))
+  if (transactionId !== undefined) return [await walkOf(search, 'transaction', unique(transactionId))]
+  const walks: (Walk | null)[] = []
+  if (user !== undefined) walks.push(await walkOf(search, 'user', unique(user)))
   if (network !== undefined || outcome !== undefined || open === true) {
     walks.push(walkClasses(reads, classesOf(filter, await reads.networks()), range))
   }
-  if (q !== undefined) walks.push(walkPrefix(reads, q, range))
+  if (q !== undefined) {
+    const most = Math.ceil(bounds.booked * PART_OF_PREFIX)
+    const booked = await reads.bookedWithPrefix(q, most + 1)
+    walks.push(booked.length > most ? null : walkPrefix(reads, q, range, rowsOfEntries(booked)))
+  }
   return walks
+}
+
+/** The entries of a prefix lie at more places than those of one user. */
+const PART_OF_PREFIX = 0.4
+
+async function walkOf<Row>(
+  { reads, range, bounds }: Search<Row>,
+  index: IdIndex,
+  ids: readonly string[],
+): Promise<Walk | null> {
+  const booked = await reads.bookedOf(index, ids, bounds.booked + 1)
+  return booked.length > bounds.booked ? null : walkIds(reads, index, ids, range, rowsOfEntries(booked))
+}
+
+function rowsOfEntries(booked: readonly string[]): readonly string[] {
+  return newestFirst(booked.filter((id) => id !== ''))
 }
 
 /** Every class in which a row of the filter can be. */

@@ -11,6 +11,12 @@ import type { IdIndex, IdRange, InboxParts, InboxReads } from './inbox-reads.js'
 export interface UnionDialect<Value> {
   /** The table as `p`, read along one index. */
   readonly from: (index: InboxParts['index'] | 'primary') => string
+  /** What every row of the indexes of users and transactions meets. */
+  readonly indexed: string
+  /** The ledger as `l`, read along its unique key or another index. */
+  readonly ledger: (index: 'key' | 'user' | 'other_id') => string
+  /** The transaction id of an entry of the index `other_id`, and what every entry of it meets. */
+  readonly otherId: { readonly column: string; readonly indexed: string }
   /** The columns of each index before the id, as expressions on `p`. */
   readonly columns: Readonly<Record<InboxParts['index'], readonly string[]>>
   readonly text: (text: string) => Value
@@ -26,30 +32,50 @@ export interface UnionStatement<Value> {
   readonly values: readonly Value[]
 }
 
-/** Runs a statement of one column; ids come as text. */
+/** Runs a statement of one column; ids come as text, an empty one for NULL. */
 export interface UnionRunner<Value> {
   ids(statement: UnionStatement<Value>): Promise<readonly string[]>
   networks(statement: UnionStatement<Value>): Promise<readonly string[]>
+  idSpaces(): Promise<readonly string[]>
 }
 
 export function unionReads<Value>(
   dialect: UnionDialect<Value>,
   run: UnionRunner<Value>,
 ): Omit<InboxReads<unknown>, 'rowsIn' | 'rowsOf'> {
-  const { from, columns, period, id, text } = dialect
-  const within = (index: IdIndex, prefix: string, of: string): UnionStatement<Value> => {
-    const [periodColumn = '', idColumn = ''] = columns[index]
+  const { from, columns, period, id, text, indexed } = dialect
+  const startsWith = (column: string, prefix: string): UnionStatement<Value> => {
     const end = dialect.prefixEnd(prefix)
     return {
-      sql: `${periodColumn} = ? and ${idColumn} >= ?${end === null ? '' : ` and ${idColumn} < ?`}`,
-      values: [period(of), text(prefix), ...(end === null ? [] : [end])],
+      sql: `${column} >= ?${end === null ? '' : ` and ${column} < ?`}`,
+      values: [text(prefix), ...(end === null ? [] : [end])],
+    }
+  }
+  const within = (index: IdIndex, prefix: string, of: string): UnionStatement<Value> => {
+    const [periodColumn = '', idColumn = ''] = columns[index]
+    const begins = startsWith(idColumn, prefix)
+    return {
+      sql: `${indexed} and ${periodColumn} = ? and ${begins.sql}`,
+      values: [period(of), ...begins.values],
     }
   }
   const newest = (range: IdRange, count: number): UnionStatement<Value> => ({
     sql: `p.id >= ? and p.id < ? order by p.id desc limit ${count}`,
     values: [id(range.from), id(range.before)],
   })
+  const ledger = ledgerReads(dialect, run)
   return {
+    bookedOf: (index, ids, most) => {
+      const among = (column: string): UnionStatement<Value> => ({
+        sql: `${column} in (${ids.map(() => '?').join(', ')})`,
+        values: ids.map(text),
+      })
+      return index === 'user' ? ledger.ofUsers(among, most) : ledger.ofTransactions(among, most)
+    },
+    bookedWithPrefix: async (prefix, most) => {
+      const begins = (column: string): UnionStatement<Value> => startsWith(column, prefix)
+      return [...(await ledger.ofUsers(begins, most)), ...(await ledger.ofTransactions(begins, most))]
+    },
     async networks() {
       // Jumps from one network to the next: a look-up for each, however long the inbox is.
       const found: string[] = []
@@ -73,7 +99,10 @@ export function unionReads<Value>(
     },
     newestOf(parts, range, count) {
       const { sql, values } = newest(range, count)
-      const equal = columns[parts.index].map((column) => `${column} = ?`).join(' and ')
+      const equal = [
+        ...(parts.index === 'class' ? [] : [indexed]),
+        ...columns[parts.index].map((column) => `${column} = ?`),
+      ].join(' and ')
       return run.ids(
         union(
           valuesOf(dialect, parts).map((part) => ({
@@ -101,6 +130,37 @@ export function unionReads<Value>(
         sql: `select p.id from ${from(index)} where ${begins.sql} and ${sql}`,
         values: [...begins.values, ...values],
       })
+    },
+  }
+}
+
+/** Entries by users or transactions that pass a condition, as the ids of the rows that they came from. */
+function ledgerReads<Value>(
+  { ledger, otherId, text }: UnionDialect<Value>,
+  run: UnionRunner<Value>,
+): Record<
+  'ofUsers' | 'ofTransactions',
+  (where: (column: string) => UnionStatement<Value>, most: number) => Promise<readonly string[]>
+> {
+  const part = (
+    index: 'key' | 'user' | 'other_id',
+    { sql, values }: UnionStatement<Value>,
+    most: number,
+  ): UnionStatement<Value> => ({
+    sql: `select l.postback_id as id from ${ledger(index)} where ${sql} limit ${most}`,
+    values,
+  })
+  return {
+    ofUsers: (where, most) => run.ids(part('user', where('l.user_id'), most)),
+    async ofTransactions(where, most) {
+      const byKey = where('l.transaction_key')
+      const byId = where(otherId.column)
+      const parts = (await run.idSpaces()).map((space) =>
+        part('key', { sql: `l.id_space = ? and ${byKey.sql}`, values: [text(space), ...byKey.values] }, most),
+      )
+      // Nearly every key is the transaction id; the others have an index of theirs.
+      parts.push(part('other_id', { sql: `${otherId.indexed} and ${byId.sql}`, values: byId.values }, most))
+      return run.ids(union(parts, ` limit ${most}`))
     },
   }
 }

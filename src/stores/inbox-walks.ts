@@ -1,6 +1,6 @@
 /**
  * Walks through the inbox, each along one index. They give the ids of every row that can pass, newest first and some at
- * a time.
+ * a time. Credited rows of users and transactions are in no such index: their ids come from the ledger, all at once.
  *
  * @module
  */
@@ -41,35 +41,76 @@ export async function* walkClasses(reads: Reads, classes: readonly ClassPart[], 
   })
 }
 
-/** Rows of users or of transactions. */
-export async function* walkIds(reads: Reads, index: IdIndex, ids: readonly string[], range: IdRange): Walk {
+/**
+ * Rows of users or of transactions.
+ *
+ * @param booked what the ledger says of them, newest first
+ */
+export async function* walkIds(
+  reads: Reads,
+  index: IdIndex,
+  ids: readonly string[],
+  range: IdRange,
+  booked: readonly string[],
+): Walk {
   for await (const { periods, range: those } of periodsOf(reads, range, Math.ceil(MOST_PARTS / ids.length))) {
     const parts = periods.flatMap((period) => ids.map((id) => ({ period, id })))
-    yield* inBatches(those, (rest, count) => reads.newestOf({ index, parts }, rest, count))
+    yield* inBatches(those, async (rest, count) => [
+      ...(await reads.newestOf({ index, parts }, rest, count)),
+      ...idsIn(booked, rest).slice(0, count),
+    ])
   }
 }
 
-/** Rows whose user or transaction starts with a text. */
-export async function* walkPrefix(reads: Reads, prefix: string, range: IdRange): Walk {
+/**
+ * Rows whose user or transaction starts with a text.
+ *
+ * @param booked what the ledger says of them, newest first
+ */
+export async function* walkPrefix(
+  reads: Reads,
+  prefix: string,
+  range: IdRange,
+  booked: readonly string[],
+): Walk {
   for await (const { periods, range: those } of periodsOf(reads, range, MOST_PARTS)) {
     const some = await someWithPrefix(reads, prefix, periods)
     let few: string[] = []
     for (const period of periods) {
+      const part = overlapOf(rangeOfPeriod(period), those)
       const ids = some.get(period) ?? []
       if (ids.length < MANY) {
-        few.push(...newestFirst(ids).filter((id) => id >= those.from && id < those.before))
+        const inPart = ids.filter((id) => id >= part.from && id < part.before)
+        few.push(...newestFirst([...inPart, ...idsIn(booked, part)]))
         if (few.length < MANY) continue
       }
       yield few
       few = []
       if (ids.length < MANY) continue
-      yield* inBatches(overlapOf(rangeOfPeriod(period), those), async (rest, count) => [
+      yield* inBatches(part, async (rest, count) => [
         ...(await reads.newestWithPrefix('user', prefix, period, rest, count)),
         ...(await reads.newestWithPrefix('transaction', prefix, period, rest, count)),
+        ...idsIn(booked, rest).slice(0, count),
       ])
     }
     yield few
   }
+}
+
+/** Those within a range, of ids that stand newest first. */
+function idsIn(ids: readonly string[], { from, before }: IdRange): readonly string[] {
+  return ids.slice(placeBelow(ids, before), placeBelow(ids, from))
+}
+
+/** The place of the first id that is smaller, by halving. */
+function placeBelow(ids: readonly string[], bound: string): number {
+  let [low, high] = [0, ids.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((ids[middle] as string) >= bound) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 async function someWithPrefix(
@@ -123,6 +164,6 @@ function overlapOf(a: IdRange, b: IdRange): IdRange {
   return { from: a.from > b.from ? a.from : b.from, before: a.before < b.before ? a.before : b.before }
 }
 
-function newestFirst(ids: readonly string[]): string[] {
+export function newestFirst(ids: readonly string[]): string[] {
   return [...new Set(ids)].sort().reverse()
 }

@@ -4,11 +4,12 @@
  * @module
  */
 import assert from 'node:assert/strict'
+import type { GroupMember } from '../ledger/group.js'
 import type { PostbackRow } from '../ledger/postback-row.js'
 import type { LedgerStore, PostbackFilter } from '../ledger/store.js'
 import { OUTCOMES, type Outcome } from '../outcome.js'
 import { makeClaim, nextPostbackId, rowOf } from './claims.js'
-import { onFresh, settleOne } from './suite-steps.js'
+import { applyMembers, onFresh, settleOne } from './suite-steps.js'
 import type { OpenSuiteStore, SuiteRunner } from './suite-store.js'
 
 const ROWS = 600
@@ -75,36 +76,53 @@ async function fill(
 ): Promise<readonly PostbackRow[]> {
   const pick = <T>(values: readonly T[], n: number): T => values[n % values.length] as T
   const rows: PostbackRow[] = []
+  const credits: GroupMember[] = []
+  const keys = new Set<string>()
   for (let n = 0; n < ROWS; n += 1) {
     const at = new Date(FIRST + Math.floor(n / 4) * 5 * HOUR_MS + (n % 4 === 3 ? 1 : 0))
     const transactionId = pick(TRANSACTIONS, n * 7 + Math.floor(n / 50))
-    const claim = makeClaim({ transactionId, user: pick(USERS, n * 5), network: pick(NETWORKS, n >> 3) })
+    const network = pick(NETWORKS, n >> 3)
+    const claim = makeClaim({
+      postbackId: nextPostbackId(at),
+      transactionId,
+      user: pick(USERS, n * 5),
+      network,
+    })
     const outcome = pick<Outcome>(OUTCOMES, n * 3 + Math.floor(n / 90))
     const open = ['unknown_user', 'held', 'conflict', 'malformed'].includes(outcome) && n % 5 !== 0
     const nameless =
       outcome === 'bad_signature' ? { transactionId: null, user: null, transactionKey: null } : {}
-    rows.push({
-      ...rowOf(claim, { outcome, reason: null }),
-      id: nextPostbackId(at),
+    // The ledger has an entry for each credited row; of equal transactions the later ones have a longer key.
+    const key = keys.has(`${network} ${transactionId}`) ? `${transactionId}\u001f${n}` : transactionId
+    const credit = { ...claim, idSpace: network, transactionKey: key }
+    const settled = { outcome, reason: null }
+    const row = {
+      ...rowOf(outcome === 'credited' ? credit : claim, settled),
       receivedAt: at,
       open,
       ...nameless,
-    })
+    }
+    rows.push(row)
+    if (outcome !== 'credited') continue
+    keys.add(`${network} ${transactionId}`)
+    credits.push({ leader: { id: row.id, claim: credit, fixed: null, row: () => row }, copies: [] })
   }
-  await store.writePostbacks(rows)
-  await addWallet('payee')
-  const booked: PostbackRow[] = []
-  for (const transactionId of ['tx_', 'tx%', 'txé']) {
+  await store.writePostbacks(rows.filter(({ outcome }) => outcome !== 'credited'))
+  for (const user of [...USERS, 'payee']) await addWallet(user)
+  await applyMembers(store, credits)
+  const booked = rows.filter(({ outcome }) => outcome === 'credited')
+  for (const transactionId of TRANSACTIONS.filter((id) => !keys.has(`n ${id}`))) {
     const claim = makeClaim({ transactionId, user: 'payee' })
     await settleOne(store, claim)
     booked.push(rowOf(claim, { outcome: 'credited', reason: null }))
   }
   const closed = (row: PostbackRow): boolean =>
     (row.outcome === 'unknown_user' || row.outcome === 'held') &&
-    booked.some(({ transactionKey }) => transactionKey === row.transactionKey)
-  return [...rows.map((row) => ({ ...row, open: row.open && !closed(row) })), ...booked].sort((a, b) =>
-    a.id < b.id ? 1 : -1,
-  )
+    booked.some(({ idSpace, transactionKey: key }) => idSpace === row.idSpace && key === row.transactionKey)
+  return [
+    ...rows.map((row) => ({ ...row, open: row.open && !closed(row) })),
+    ...booked.filter((row) => !rows.includes(row)),
+  ].sort((a, b) => (a.id < b.id ? 1 : -1))
 }
 
 function* filters(rows: readonly PostbackRow[]): Generator<PostbackFilter> {

@@ -7,7 +7,7 @@ import type { Postback, PostbackFilter } from '../../ledger/store.js'
 import { periodNumber, type InboxReads } from '../inbox-reads.js'
 import { unionReads, type UnionStatement } from '../inbox-unions.js'
 import type { SqlValue, Statement } from './driver.js'
-import type { LedgerPlace } from './entries.js'
+import { usedIdSpaces, type LedgerPlace } from './entries.js'
 import { openExpression } from './migrations.js'
 import { bytes, DATE_FORMAT, datetime, flag, readPostbackRow, requiredUuid, text, uuidText } from './rows.js'
 import type { Session } from './session.js'
@@ -20,8 +20,8 @@ export function inboxReads(session: Session, { names, scale }: LedgerPlace): Inb
   const indexes = {
     primary: 'primary',
     class: names.index('postbacks_class'),
-    user: names.index('postbacks_period_user'),
-    transaction: names.index('postbacks_period_transaction'),
+    user: names.index('postbacks_other_user'),
+    transaction: names.index('postbacks_other_transaction'),
   }
   const from = (index: keyof typeof indexes): string =>
     `${names.table('postbacks')} p force index (${indexes[index]})`
@@ -39,10 +39,14 @@ order by p.id desc limit ${count}`,
     ...unionReads<SqlValue>(
       {
         from,
+        // Their columns are NULL in all other rows.
+        indexed: 'true',
+        ledger: (index) => `${names.table('ledger')} l force index (${names.index(`ledger_${index}`)})`,
+        otherId: { column: 'l.other_id', indexed: 'true' },
         columns: {
           class: ['p.network', 'p.outcome', 'p.open'],
-          user: ['p.period', 'p.user_id'],
-          transaction: ['p.period', 'p.transaction_id'],
+          user: ['p.period', 'p.other_user'],
+          transaction: ['p.period', 'p.other_transaction'],
         },
         text: bytes,
         flag,
@@ -52,8 +56,9 @@ order by p.id desc limit ${count}`,
       },
       {
         ids: async (statement: UnionStatement<SqlValue>) =>
-          (await session.read(statement)).map((row) => uuidText(row['id'])),
+          (await session.read(statement)).map(({ id }) => (id === null ? '' : uuidText(id))),
         networks: async (statement) => (await session.read(statement)).map((row) => text(row['network'])),
+        idSpaces: async () => (await usedIdSpaces(session, { names, scale })).map(({ idSpace }) => idSpace),
       },
     ),
     rowsIn: (range, filter, count) =>

@@ -145,6 +145,22 @@ from ${names.table('postbacks')} p`,
       `drop index ${names.index('ledger_transaction')} on ${names.table('ledger')}`,
     ],
   },
+  {
+    number: 3,
+    title: 'indexes of the inbox without the rows that the ledger leads to',
+    statements: (names) => [
+      // Every credited row has an entry of its user and its transaction: here it is a NULL, and those are appended at one
+      // place of each period.
+      `alter table ${names.table('postbacks')}
+  add column other_user varbinary(255) generated always as (if(outcome = 'credited', null, user_id)) stored,
+  add column other_transaction varbinary(255)
+    generated always as (if(outcome = 'credited', null, transaction_id)) stored,
+  drop key ${names.index('postbacks_period_user')},
+  drop key ${names.index('postbacks_period_transaction')},
+  add key ${names.index('postbacks_other_user')} (${names.quote('period')}, other_user, id),
+  add key ${names.index('postbacks_other_transaction')} (${names.quote('period')}, other_transaction, id)`,
+    ],
+  },
 ]
 
 /**

@@ -6,12 +6,14 @@
 import { RESERVED_ID_SPACE } from '../../ids.js'
 import type { Page, PageOf, StandingTest } from '../../ledger/store.js'
 import type { LedgerEntry } from '../../ledger/types.js'
+import type { TableNames } from '../table-names.js'
 import type { PostgresContext } from './context.js'
 import { checkCursor, pageOf } from './pages.js'
 import { ENTRY_SELECT, need, readEntry, readStored, STORED_SELECT } from './rows.js'
+import type { Session } from './session.js'
 
 /** Beyond every entry. */
-const LAST_ID = '9223372036854775807'
+export const LAST_ID = '9223372036854775807'
 
 export async function listEntries(
   { sessions, names, scale }: PostgresContext,
@@ -60,15 +62,20 @@ order by l.id`,
   return rows.map((row) => readEntry(row, scale))
 }
 
-export async function usedIdSpaces({
-  sessions,
-  names,
-}: PostgresContext): Promise<readonly { readonly idSpace: string; readonly network: string }[]> {
-  const rows = await sessions((session) =>
-    session.runOnce(
-      'read',
-      // Jumps from one id space to the next along the unique key: a few look-ups, however long the ledger is.
-      `with recursive spaces as (
+export function usedIdSpaces({ sessions, names }: PostgresContext): Promise<readonly UsedIdSpace[]> {
+  return sessions((session) => readIdSpaces(session, names))
+}
+
+interface UsedIdSpace {
+  readonly idSpace: string
+  readonly network: string
+}
+
+export async function readIdSpaces(session: Session, names: TableNames): Promise<readonly UsedIdSpace[]> {
+  const rows = await session.runOnce(
+    'read',
+    // Jumps from one id space to the next along the unique key: a few look-ups, however long the ledger is.
+    `with recursive spaces as (
   (select id_space from ${names.table('ledger')} order by id_space limit 1)
   union all
   select (select l.id_space from ${names.table('ledger')} l where l.id_space > s.id_space order by l.id_space limit 1)
@@ -76,8 +83,7 @@ export async function usedIdSpaces({
 )
 select s.id_space, (select l.network from ${names.table('ledger')} l where l.id_space = s.id_space limit 1) as network
 from spaces s where s.id_space is not null and s.id_space <> $1`,
-      [RESERVED_ID_SPACE],
-    ),
+    [RESERVED_ID_SPACE],
   )
   return rows.map((row) => ({ idSpace: need(row, 'id_space'), network: need(row, 'network') }))
 }

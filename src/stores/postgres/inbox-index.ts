@@ -7,7 +7,7 @@
  * @module
  */
 import type { Postback, PostbackFilter } from '../../ledger/store.js'
-import { CLOSED_BY_ENTRY_SQL } from '../inbox-bounds.js'
+import { CLOSED_BY_ENTRY_SQL, NOT_LED_TO_SQL } from '../inbox-bounds.js'
 import {
   PERIOD_DIGITS,
   type IdIndex,
@@ -18,6 +18,7 @@ import {
 import { prefixEnd } from '../prefix-end.js'
 import type { TableNames } from '../table-names.js'
 import type { TextRow } from './driver.js'
+import { LAST_ID, readIdSpaces } from './entries.js'
 import { need, POSTBACK_SELECT, readPostbackRow } from './rows.js'
 import type { Session } from './session.js'
 
@@ -46,7 +47,16 @@ export function inboxReads(session: Session, names: TableNames, scale: number): 
   const rowsOf = async ({ text, values }: Query): Promise<readonly Postback[]> =>
     (await session.runOnce('read', text, values)).map((row: TextRow) => readPostbackRow(row, scale))
   const select = `select ${POSTBACK_SELECT}, ${openOf(names)}::text as open from ${table} p`
+  const spacesOf = async (): Promise<string[]> =>
+    (await readIdSpaces(session, names)).map(({ idSpace }) => idSpace)
   return {
+    bookedOf: async (index, ids, most) =>
+      idsOf(
+        index === 'user'
+          ? bookedOfUsers(names, ids, most)
+          : bookedOfTransactions(names, await spacesOf(), ids, most),
+      ),
+    bookedWithPrefix: async (prefix, most) => idsOf(bookedWithPrefix(names, await spacesOf(), prefix, most)),
     networks: async () =>
       (await session.runOnce('read', networksSql(table))).map((row) => need(row, 'network')),
     idBehind: async ({ from, before }, count) => {
@@ -59,7 +69,8 @@ export function inboxReads(session: Session, names: TableNames, scale: number): 
       const { values, bind } = binder()
       const [period = '', id = ''] = COLUMNS[index]
       const text = `select s.id::text as id from unnest(${bind([...periods])}::text[]) e(period) cross join lateral (
-  select p.id from ${table} p where ${period} = e.period and ${startsWith(id, prefix, bind)}
+  select p.id from ${table} p
+  where ${NOT_LED_TO_SQL} and ${period} = e.period and ${startsWith(id, prefix, bind)}
   order by ${period}, ${id} limit ${bind(count)}
 ) s`
       return idsOf({ text, values })
@@ -105,7 +116,10 @@ function newestOf(table: string, along: InboxParts, { from, before }: IdRange, c
         ]
   const part = columns.map((_, place) => `c${place}`)
   const last = columns.length - 1
-  const equal = columns.slice(0, last).map((column, place) => `${column} = e.c${place}`)
+  const equal = [
+    ...(along.index === 'class' ? [] : [NOT_LED_TO_SQL]),
+    ...columns.slice(0, last).map((column, place) => `${column} = e.c${place}`),
+  ]
   const row = `(${columns[last] ?? ''}, p.id)`
   const text = `select s.id::text as id from unnest(${lists.join(', ')}) e(${part.join(', ')}) cross join lateral (
   select p.id from ${table} p
@@ -127,12 +141,69 @@ function newestWithPrefix(
   const [ofRow = '', id = ''] = COLUMNS[index]
   // The range lies within the period: here a walk along the primary key ends as soon as one along the index.
   const where = [
+    NOT_LED_TO_SQL,
     `${ofRow} = ${bind(period)}`,
     startsWith(id, prefix, bind),
     `p.id >= ${bind(from)}::uuid`,
     `p.id < ${bind(before)}::uuid`,
   ].join(' and ')
   const text = `select p.id::text as id from ${table} p where ${where} order by p.id desc limit ${bind(count)}`
+  return { text, values }
+}
+
+/** The id of the row that an entry came from, empty where it came from none. */
+const FROM_ROW = `coalesce(l.postback_id::text, '') as id`
+
+/** Compared as a row with the entry's id, which the index of users alone serves; the primary key has no use for it. */
+function bookedOfUsers(names: TableNames, users: readonly string[], most: number): Query {
+  const { values, bind } = binder()
+  const text = `select s.id from unnest(${bind([...users])}::text[]) k(id) cross join lateral (
+  select ${FROM_ROW} from ${names.table('ledger')} l
+  where (l.user_id, l.id) >= (k.id, 0) and (l.user_id, l.id) <= (k.id, ${LAST_ID})
+  order by l.user_id, l.id limit ${bind(most)}
+) s limit ${bind(most)}`
+  return { text, values }
+}
+
+/** Nearly every key is the transaction id; the others have an index of theirs. */
+function bookedOfTransactions(
+  names: TableNames,
+  spaces: readonly string[],
+  ids: readonly string[],
+  most: number,
+): Query {
+  const { values, bind } = binder()
+  const [list, limit] = [`unnest(${bind([...ids])}::text[]) k(id)`, bind(most)]
+  const text = `(select s.id from unnest(${bind([...spaces])}::text[]) i(id_space) cross join ${list} cross join lateral (
+  select ${FROM_ROW} from ${names.table('ledger')} l
+  where l.id_space = i.id_space and l.transaction_key = k.id limit ${limit}
+) s limit ${limit})
+union all
+(select s.id from ${list} cross join lateral (
+  select ${FROM_ROW} from ${names.table('ledger')} l
+  where l.transaction_id = k.id and l.transaction_id <> l.transaction_key
+  order by l.transaction_id, l.id_space limit ${limit}
+) s limit ${limit})
+limit ${limit}`
+  return { text, values }
+}
+
+function bookedWithPrefix(names: TableNames, spaces: readonly string[], prefix: string, most: number): Query {
+  const { values, bind } = binder()
+  const limit = bind(most)
+  const begins = (column: string): string => startsWith(column, prefix, bind)
+  const text = `(select ${FROM_ROW} from ${names.table('ledger')} l where ${begins('l.user_id')}
+  order by l.user_id, l.id limit ${limit})
+union all
+(select s.id from unnest(${bind([...spaces])}::text[]) i(id_space) cross join lateral (
+  select ${FROM_ROW} from ${names.table('ledger')} l where l.id_space = i.id_space and ${begins('l.transaction_key')}
+  order by l.id_space, l.transaction_key limit ${limit}
+) s limit ${limit})
+union all
+(select ${FROM_ROW} from ${names.table('ledger')} l
+  where ${begins('l.transaction_id')} and l.transaction_id <> l.transaction_key
+  order by l.transaction_id, l.id_space limit ${limit})
+limit ${limit}`
   return { text, values }
 }
 

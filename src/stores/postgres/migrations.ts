@@ -128,6 +128,17 @@ from ${names.table('postbacks')} p`,
       `drop index if exists ${indexOf(names, 'ledger_transaction')}`,
     ],
   },
+  {
+    number: 3,
+    title: 'indexes of the inbox without the rows that the ledger leads to',
+    statements: (names) => [
+      // Every credited row has an entry of its user and its transaction.
+      `drop index if exists ${indexOf(names, 'postbacks_period_user')}`,
+      `drop index if exists ${indexOf(names, 'postbacks_period_transaction')}`,
+      `create index if not exists ${names.index('postbacks_other_user')} on ${names.table('postbacks')} ((left(id::text, 5) collate "C"), user_id, id) where outcome <> 'credited'`,
+      `create index if not exists ${names.index('postbacks_other_transaction')} on ${names.table('postbacks')} ((left(id::text, 5) collate "C"), transaction_id, id) where outcome <> 'credited'`,
+    ],
+  },
 ]
 
 /** An index is made in the schema of its table, and dropped by its full name. */

@@ -110,7 +110,9 @@ order by id`,
 export async function usedIdSpaces({
   reader,
   names,
-}: SqliteContext): Promise<readonly { readonly idSpace: string; readonly network: string }[]> {
+}: Pick<SqliteContext, 'reader' | 'names'>): Promise<
+  readonly { readonly idSpace: string; readonly network: string }[]
+> {
   const rows = await reader.all(
     // Jumps from one id space to the next along the unique key: a few look-ups, however long the ledger is.
     `with recursive spaces (id_space) as (

@@ -4,15 +4,16 @@
  * @module
  */
 import type { Postback, PostbackFilter } from '../../ledger/store.js'
-import { CLOSED_BY_ENTRY_SQL } from '../inbox-bounds.js'
+import { CLOSED_BY_ENTRY_SQL, NOT_LED_TO_SQL } from '../inbox-bounds.js'
 import { PERIOD_DIGITS, type InboxReads } from '../inbox-reads.js'
 import { unionReads } from '../inbox-unions.js'
 import { prefixEnd } from '../prefix-end.js'
 import type { TableNames } from '../table-names.js'
 import type { SqliteContext } from './context.js'
 import type { SqlValue } from './driver.js'
+import { usedIdSpaces } from './entries.js'
 import { startsWith, type Where } from './pages.js'
-import { flag, POSTBACK_COLUMNS, postbackFrom, readText, text, time } from './rows.js'
+import { flag, POSTBACK_COLUMNS, postbackFrom, readText, readTextOrNull, text, time } from './rows.js'
 
 /** Everything but `open`, which is told by `isOpen`. */
 const READ_COLUMNS = `${POSTBACK_COLUMNS.replace(/, open$/, '')}, resolved_reason`
@@ -37,8 +38,13 @@ export function inboxReads({ reader, names }: Pick<SqliteContext, 'reader' | 'na
     // SQLite's own name for the index of a primary key.
     primary: names.quote(`sqlite_autoindex_${names.prefix}postbacks_1`),
     class: names.index('postbacks_class'),
-    user: names.index('postbacks_period_user'),
-    transaction: names.index('postbacks_period_transaction'),
+    user: names.index('postbacks_other_user'),
+    transaction: names.index('postbacks_other_transaction'),
+  }
+  const ledgerIndexes = {
+    key: names.quote(`sqlite_autoindex_${names.prefix}ledger_1`),
+    user: names.index('ledger_user'),
+    other_id: names.index('ledger_other_id'),
   }
   const from = (index: keyof typeof indexes): string =>
     `${names.table('postbacks')} as p indexed by ${indexes[index]}`
@@ -53,6 +59,9 @@ export function inboxReads({ reader, names }: Pick<SqliteContext, 'reader' | 'na
     ...unionReads<SqlValue>(
       {
         from,
+        indexed: NOT_LED_TO_SQL,
+        ledger: (index) => `${names.table('ledger')} as l indexed by ${ledgerIndexes[index]}`,
+        otherId: { column: 'l.transaction_id', indexed: 'l.transaction_id <> l.transaction_key' },
         columns: {
           class: ['p.network', 'p.outcome', 'p.open'],
           user: [PERIOD, 'p.user_id'],
@@ -64,7 +73,12 @@ export function inboxReads({ reader, names }: Pick<SqliteContext, 'reader' | 'na
         id: text,
         prefixEnd,
       },
-      { ids: column('id'), networks: column('network') },
+      {
+        ids: async ({ sql, values }) =>
+          (await reader.all(sql, values)).map((row) => readTextOrNull(row, 'id') ?? ''),
+        networks: column('network'),
+        idSpaces: async () => (await usedIdSpaces({ reader, names })).map(({ idSpace }) => idSpace),
+      },
     ),
     rowsIn({ from: first, before }, filter, count) {
       const { conditions, values } = whereOf(filter, names)

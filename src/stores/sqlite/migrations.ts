@@ -128,6 +128,17 @@ from ${names.table('postbacks')} p`,
       `drop index if exists ${names.index('ledger_transaction')}`,
     ],
   },
+  {
+    number: 3,
+    title: 'indexes of the inbox without the rows that the ledger leads to',
+    statements: (names) => [
+      // Every credited row has an entry of its user and its transaction.
+      `drop index if exists ${names.index('postbacks_period_user')}`,
+      `drop index if exists ${names.index('postbacks_period_transaction')}`,
+      `create index if not exists ${names.index('postbacks_other_user')} on ${names.table('postbacks')} (substr(id, 1, 5), user_id, id) where outcome <> 'credited'`,
+      `create index if not exists ${names.index('postbacks_other_transaction')} on ${names.table('postbacks')} (substr(id, 1, 5), transaction_id, id) where outcome <> 'credited'`,
+    ],
+  },
 ]
 
 /** The length in bytes; length() alone counts characters. */
