@@ -104,6 +104,20 @@ export function inKeyOrder(members: readonly GroupMember[]): GroupMember[] {
   })
 }
 
+/** Puts the results of ordered members into the order in which the members were given. */
+export function inOrderOf(
+  members: readonly GroupMember[],
+  ordered: readonly GroupMember[],
+  results: readonly MemberResult[],
+): MemberResult[] {
+  const byMember = new Map(ordered.map((member, index) => [member, results[index]]))
+  return members.map((member) => {
+    const result = byMember.get(member)
+    if (result === undefined) throw new TypeError(`Postback ${member.leader.id} got no result.`)
+    return result
+  })
+}
+
 /**
  * Decides every member under the locks and lays out the rows to write.
  *

@@ -30,7 +30,7 @@ export interface SearchBounds {
   readonly lookedAt: number
 }
 
-const BOUNDS: SearchBounds = { window: 5_000, longWindow: 20_000, booked: 5_000, lookedAt: 5_000 }
+const BOUNDS: SearchBounds = { window: 5_000, longWindow: 10_000, booked: 2_500, lookedAt: 5_000 }
 
 /** Rows that are read by their ids at once. */
 const MOST_IDS = 1_024
@@ -169,7 +169,7 @@ async function walksOf<Row>(search: Search<Row>): Promise<readonly (Walk | null)
 }
 
 /** The entries of a prefix lie at more places than those of one user. */
-const PART_OF_PREFIX = 0.4
+const PART_OF_PREFIX = 0.2
 
 async function walkOf<Row>(
   { reads, range, bounds }: Search<Row>,

@@ -155,12 +155,16 @@ function ledgerReads<Value>(
     async ofTransactions(where, most) {
       const byKey = where('l.transaction_key')
       const byId = where(otherId.column)
-      const parts = (await run.idSpaces()).map((space) =>
-        part('key', { sql: `l.id_space = ? and ${byKey.sql}`, values: [text(space), ...byKey.values] }, most),
-      )
       // Nearly every key is the transaction id; the others have an index of theirs.
-      parts.push(part('other_id', { sql: `${otherId.indexed} and ${byId.sql}`, values: byId.values }, most))
-      return run.ids(union(parts, ` limit ${most}`))
+      const others = { sql: `${otherId.indexed} and ${byId.sql}`, values: byId.values }
+      const found = [...(await run.ids(part('other_id', others, most)))]
+      for (const space of await run.idSpaces()) {
+        // One after the other: MySQL would read every part of a UNION up to its own limit.
+        if (found.length >= most) break
+        const ofSpace = { sql: `l.id_space = ? and ${byKey.sql}`, values: [text(space), ...byKey.values] }
+        found.push(...(await run.ids(part('key', ofSpace, most - found.length))))
+      }
+      return found
     },
   }
 }

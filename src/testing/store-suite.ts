@@ -8,6 +8,7 @@ import { accountsSuite } from './store-suite-accounts.js'
 import { groupSuite } from './store-suite-group.js'
 import { inboxSuite } from './store-suite-inbox.js'
 import { listsSuite } from './store-suite-lists.js'
+import { repeatsSuite } from './store-suite-repeats.js'
 import { ruleSuite } from './store-suite-rule.js'
 import { lockSuite } from './store-suite-locks.js'
 import type { OpenSuiteStore, SuiteRunner } from './suite-store.js'
@@ -39,5 +40,6 @@ export function storeSuite(
     accountsSuite(runner, open)
     inboxSuite(runner, open)
     listsSuite(runner, open)
+    repeatsSuite(runner, open)
   })
 }

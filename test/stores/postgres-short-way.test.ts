@@ -206,50 +206,6 @@ describe('the short way', () => {
       expect(await countOf('ledger')).toBe(3)
       expect(await countOf('postbacks')).toBe(6)
     })
-
-    it('is no duplicate where the call says something else', async () => {
-      const said = (part: Partial<Claim>): Claim => makeClaim({ transactionId: 'a', ...part })
-      await book([said({})])
-      expect(await book([said({ user: 'u2' })])).toEqual(['conflict'])
-      expect(await book([said({ amount: 2_000n, receivedAmount: '2' })])).toEqual(['conflict'])
-      expect(await book([said({ unit: 'gems' })])).toEqual(['conflict'])
-      // Another rate of the same payout is not another payout.
-      expect(await book([said({ amount: 2_000n })])).toEqual(['duplicate'])
-      expect(await countOf('ledger')).toBe(1)
-    })
-
-    it('is taken back by what was booked, not by what the call says', async () => {
-      await book([makeClaim({ transactionId: 'a' })])
-      const said = { entry: 'reversal', user: 'u2', amount: 7_000n, receivedAmount: '7' } as const
-      expect(await book([makeClaim({ transactionId: 'a', ...said })])).toEqual(['reversed'])
-      expect(await balanceOf(store, 'u1')).toBe(0n)
-      expect(await balanceOf(store, 'u2')).toBe(0n)
-    })
-
-    it('is taken back once, whoever else did it', async () => {
-      await book(credits('a'))
-      const taken = (): Claim[] => credits('a').map((claim) => ({ ...claim, entry: 'reversal' }))
-      expect(await book(taken(), await anotherStore())).toEqual(['reversed', 'reversed', 'reversed'])
-      expect(await book(taken())).toEqual(['already_reversed', 'already_reversed', 'already_reversed'])
-      expect(await book(taken())).toEqual(['already_reversed', 'already_reversed', 'already_reversed'])
-      expect(await countOf('ledger')).toBe(6)
-      expect(await balanceOf(store, 'u1')).toBe(0n)
-    })
-
-    it('is its own credit for the call that wrote it', async () => {
-      const claim = makeClaim({ transactionId: 'a' })
-      await book([claim])
-      expect(await book([claim])).toEqual(['credited'])
-      const copies = [makeClaim({ transactionId: 'a' }), claim]
-      const result = await store.applyGroup([makeMember(copies[0] as Claim, [copies[1] as Claim])], {
-        waitMs: null,
-        owns: () => true,
-      })
-      expect(result).toMatchObject({
-        results: [{ leader: { outcome: 'duplicate' }, copies: [{ outcome: 'credited' }] }],
-      })
-      expect(await countOf('ledger')).toBe(1)
-    })
   })
 })
 

@@ -7,12 +7,12 @@
 import { StoreError } from '../../errors.js'
 import {
   inKeyOrder,
+  inOrderOf,
   keyOf,
   planGroup,
   walletsToLock,
   type GroupMember,
   type GroupPlan,
-  type MemberResult,
   type WalletState,
 } from '../../ledger/group.js'
 import type { GroupOptions, GroupResult } from '../../ledger/store.js'
@@ -84,7 +84,7 @@ export async function applyMemoryGroup(
     await context.step('commit')
     writePlan(context, plan)
     await context.step('committed')
-    return { kind: 'applied', results: inGivenOrder(members, ordered, plan.results) }
+    return { kind: 'applied', results: inOrderOf(members, ordered, plan.results) }
   } finally {
     releaseLocks(state, transaction)
   }
@@ -170,13 +170,4 @@ function writePlan({ state, now, outbox }: MemoryGroupContext, plan: GroupPlan):
       resolvedReason,
     })
   }
-}
-
-function inGivenOrder(
-  given: readonly GroupMember[],
-  ordered: readonly GroupMember[],
-  results: readonly MemberResult[],
-): MemberResult[] {
-  const byMember = new Map(ordered.map((member, index) => [member, results[index] as MemberResult]))
-  return given.map((member) => byMember.get(member) as MemberResult)
 }

@@ -6,6 +6,7 @@
 import { StoreError } from '../../errors.js'
 import {
   inKeyOrder,
+  inOrderOf,
   keyOf,
   pairOf,
   planGroup,
@@ -46,14 +47,14 @@ export async function applyGroup(
     if (isGuess && odds.areGood) {
       const guessed = await settle(context, session, ordered, NOTHING, options)
       odds.note(guessed === null)
-      if (guessed !== null) return { kind: 'applied', results: inGivenOrder(members, ordered, guessed) }
+      if (guessed !== null) return { kind: 'applied', results: inOrderOf(members, ordered, guessed) }
       await session.rollback()
     }
     const stored = await readStoredPairs(context, session, members)
     const results = await settle(context, session, ordered, stored, options)
     if (isGuess && !odds.areGood) odds.note(stored.size > 0 || !areAllBooked(ordered, results))
     if (results === null) return { kind: 'raced' }
-    return { kind: 'applied', results: inGivenOrder(members, ordered, results) }
+    return { kind: 'applied', results: inOrderOf(members, ordered, results) }
   })
 }
 
@@ -237,13 +238,4 @@ async function changeForeign(
   const changed = await session.write(change)
   if (changed === expected) return
   throw new StoreError('refused', `${changed} of ${expected} locked balances were changed; rolled back.`)
-}
-
-function inGivenOrder(
-  given: readonly GroupMember[],
-  ordered: readonly GroupMember[],
-  results: readonly MemberResult[],
-): MemberResult[] {
-  const byMember = new Map(ordered.map((member, index) => [member, results[index]]))
-  return given.flatMap((member) => byMember.get(member) ?? [])
 }

@@ -159,6 +159,10 @@ from ${names.table('postbacks')} p`,
   drop key ${names.index('postbacks_period_transaction')},
   add key ${names.index('postbacks_other_user')} (${names.quote('period')}, other_user, id),
   add key ${names.index('postbacks_other_transaction')} (${names.quote('period')}, other_transaction, id)`,
+      // With the id of the row, so that thousands of entries of one user are not looked up one by one.
+      `alter table ${names.table('ledger')}
+  drop key ${names.index('ledger_user')},
+  add key ${names.index('ledger_user')} (user_id, id, postback_id)`,
     ],
   },
 ]

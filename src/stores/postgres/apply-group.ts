@@ -6,6 +6,7 @@
 import { StoreError } from '../../errors.js'
 import {
   inKeyOrder,
+  inOrderOf,
   keyOf,
   planGroup,
   walletsToLock,
@@ -17,6 +18,7 @@ import {
 import { walletOf } from '../../ledger/decide.js'
 import type { GroupOptions, GroupResult } from '../../ledger/store.js'
 import { NOTHING_STORED, type StoredPair } from '../../ledger/types.js'
+import { isRefuted } from '../guess.js'
 import { arrayText } from './columns.js'
 import type { PostgresContext } from './context.js'
 import { isKeyViolation } from './errors.js'
@@ -53,7 +55,7 @@ export async function applyGroup(
     const options = short === 'timed_out' && given.waitMs === null ? { ...given, keyWaitMs: AGAIN_MS } : given
 
     let stored = await readStoredPairs(session, statements, ordered, context.scale)
-    context.odds.noteStored(ordered, stored, context.recent.guess(ordered))
+    context.odds.fresh.note(isRefuted(ordered, stored, context.recent.guess(ordered)))
     let states = await beginAndLock(session, context, wallets, walletsToLock(ordered, stored), options)
     context.odds.free.note([...states.values()].some(({ kind }) => kind === 'busy' || kind === 'missing'))
     const newUsers =
@@ -153,17 +155,4 @@ async function write(
     if (error instanceof StoreError && isKeyViolation(error.cause, `${names.prefix}ledger_key`)) return false
     throw error
   }
-}
-
-function inOrderOf(
-  members: readonly GroupMember[],
-  ordered: readonly GroupMember[],
-  results: readonly MemberResult[],
-): MemberResult[] {
-  const byMember = new Map(ordered.map((member, index) => [member, results[index]]))
-  return members.map((member) => {
-    const result = byMember.get(member)
-    if (result === undefined) throw new TypeError('A member of the group has no result.')
-    return result
-  })
 }

@@ -3,31 +3,11 @@
  *
  * @module
  */
-import { keyOf, type GroupMember } from '../../ledger/group.js'
-import type { Claim, StoredPair } from '../../ledger/types.js'
+import type { Claim } from '../../ledger/types.js'
+import type { KnownCredit } from '../guess.js'
 import type { TableNames } from '../table-names.js'
 import { rowSource, type Column } from './columns.js'
 import { amount, text } from './rows.js'
-
-/** A claim that was planned as one about a booked credit that says the same. */
-export interface KnownCredit {
-  readonly claim: Claim
-  /** Of the call itself: a credit that it wrote before is not one that it repeats. */
-  readonly postbackId: string
-}
-
-/** One for each call of a guessed pair, copies included. */
-export function knownCredits(
-  members: readonly GroupMember[],
-  guessed: ReadonlyMap<string, StoredPair>,
-): readonly KnownCredit[] {
-  if (guessed.size === 0) return []
-  return members.flatMap(({ leader, copies }) => {
-    const { claim } = leader
-    if (claim === null || !guessed.has(keyOf(claim))) return []
-    return [leader, ...copies].map(({ id }) => ({ claim, postbackId: id }))
-  })
-}
 
 const known = (
   name: string,

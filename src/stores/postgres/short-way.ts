@@ -7,22 +7,13 @@
  * @module
  */
 import { StoreError } from '../../errors.js'
-import {
-  keyOf,
-  planGroup,
-  walletsToLock,
-  type GroupMember,
-  type GroupPlan,
-  type MemberResult,
-  type WalletState,
-} from '../../ledger/group.js'
+import type { GroupMember, GroupPlan, MemberResult } from '../../ledger/group.js'
 import type { GroupOptions } from '../../ledger/store.js'
-import type { Claim, StoredPair } from '../../ledger/types.js'
 import type { BatchStatement } from './batch.js'
 import type { PostgresContext } from './context.js'
 import { LOCK_TIMEOUT_MS, openGroup, type GroupStatements } from './group-statements.js'
+import { isRefuted, knownCredits, needsLook, planGuess, type KnownCredit } from '../guess.js'
 import { Odds } from '../odds.js'
-import { knownCredits, type KnownCredit } from './known-credits.js'
 import { readStoredPairs } from './read-stored-pairs.js'
 import type { Session } from './session.js'
 import type { WalletSql } from './wallet-table.js'
@@ -34,19 +25,7 @@ export class ShortWayOdds {
   readonly fresh = new Odds()
   /** That wallets exist and are free. */
   readonly free = new Odds()
-
-  /** What the look into the ledger told about the guess. */
-  noteStored(members: readonly GroupMember[], stored: Pairs, guessed: Pairs): void {
-    this.fresh.note(
-      members.some(
-        ({ leader: { claim } }) =>
-          claim?.entry === 'credit' && stored.has(keyOf(claim)) !== guessed.has(keyOf(claim)),
-      ),
-    )
-  }
 }
-
-type Pairs = ReadonlyMap<string, StoredPair>
 
 /** What a group is settled with, whichever way it goes. */
 export interface GroupTools {
@@ -75,16 +54,12 @@ export async function goShortWay(
   if (isSearch || !odds.free.areGood) return 'refused'
 
   const guessed = context.recent.guess(members)
-  const looks =
-    !odds.fresh.areGood || members.some(({ leader: { claim } }) => isUnknownReversal(claim, guessed))
+  const looks = !odds.fresh.areGood || needsLook(members, guessed)
   const stored = looks ? await readStoredPairs(session, statements, members, scale) : guessed
-  if (looks) odds.noteStored(members, stored, guessed)
+  if (looks) odds.fresh.note(isRefuted(members, stored, guessed))
   const known = looks ? [] : knownCredits(members, guessed)
-  const users = walletsToLock(members, stored)
-  const plan = planGroup(members, stored, guessedWallets(users, owns), unknownUser)
-  // Each guess needs something that proves it: a free wallet its change, a claim its entry or the credit that is known.
-  if (plan.changes.length !== users.filter(owns).length) return 'refused'
-  if (!looks && plan.entries.length !== entriesOf(members, guessed)) return 'refused'
+  const plan = planGuess(members, stored, { isRead: looks, owns, unknownUser })
+  if (plan === null) return 'refused'
   if (plan.entries.length === 0 && plan.rows.length === 0 && known.length === 0) return plan.results
 
   try {
@@ -100,18 +75,6 @@ export async function goShortWay(
   odds.free.note(false)
   if (!looks) odds.fresh.note(false)
   return plan.results
-}
-
-/** A reversal takes back what stands in the ledger, which has to be read where it is not known. */
-function isUnknownReversal(claim: Claim | null, guessed: Pairs): boolean {
-  return claim?.entry === 'reversal' && !guessed.has(keyOf(claim))
-}
-
-/** How many entries a right guess leads to: one for each claim but the copies of what is known. */
-function entriesOf(members: readonly GroupMember[], guessed: Pairs): number {
-  return members.filter(
-    ({ leader: { claim } }) => claim !== null && (claim.entry === 'reversal' || !guessed.has(keyOf(claim))),
-  ).length
 }
 
 function guessedWrite(
@@ -131,14 +94,3 @@ function guessedWrite(
     ? { ...statements.writeSingle, values: singleValues(plan, wallets, scale) }
     : { ...statements.writeNew, values: writeValues(plan, wallets, scale) }
 }
-
-/** Empty wallets: the write reckons every balance from what it finds. */
-function guessedWallets(
-  users: readonly string[],
-  owns: (user: string) => boolean,
-): ReadonlyMap<string, WalletState> {
-  return new Map(users.map((user) => [user, owns(user) ? FREE : ELSEWHERE]))
-}
-
-const FREE: WalletState = { kind: 'locked', balance: 0n }
-const ELSEWHERE: WalletState = { kind: 'elsewhere' }

@@ -7,6 +7,7 @@
 import { PaidonceError } from '../../errors.js'
 import {
   inKeyOrder,
+  inOrderOf,
   pairOf,
   planGroup,
   walletsToLock,
@@ -35,6 +36,8 @@ import {
   upsertPostback,
   walletStep,
 } from './group-statements.js'
+import { isRefuted, type Pairs } from '../guess.js'
+import { goShortWay } from './short-way.js'
 import { Rollback, writeTransaction } from './transaction.js'
 import type { SqlWriter } from './writer.js'
 
@@ -48,7 +51,13 @@ export async function applyGroup(
 ): Promise<GroupResult> {
   // An aside waits for the write lock by timer, which the thread does not.
   if (context.writer?.usable === true && options.waitMs === null) {
-    const result = await context.connection.turns.group(() => settleInThread(context, members, options.owns))
+    const result = await context.connection.turns.group(async () => {
+      const ordered = inKeyOrder(members)
+      const short = await goShortWay(context, context.writer as SqlWriter, ordered, options.owns)
+      if (short !== null) return { kind: 'applied', results: inOrderOf(members, ordered, short) } as const
+      return settleInThread(context, members, options.owns)
+    })
+    if (result?.kind === 'applied') context.recent.note(members, result.results)
     if (result !== null) return result
   }
   const waiting = {
@@ -59,6 +68,7 @@ export async function applyGroup(
     const results = await writeTransaction(context.connection, waiting, () =>
       settleGroup(context, members, options.owns),
     )
+    context.recent.note(members, results)
     return { kind: 'applied', results }
   } catch (error) {
     if (error instanceof Rollback) return { kind: 'raced' }
@@ -83,7 +93,7 @@ function settleGroup(
 }
 
 /**
- * What is read here, outside the transaction, is a guess that the writes confirm under the write lock: the unique key
+ * The long way. What is read here, outside the transaction, is a guess that the writes confirm under the write lock: the unique key
  * for absent entries, and the balance that each wallet still has to have. Null where there is no thread.
  */
 async function settleInThread(
@@ -91,7 +101,8 @@ async function settleInThread(
   members: readonly GroupMember[],
   owns: (user: string) => boolean,
 ): Promise<GroupResult | null> {
-  const { missing, plan, results } = guess(() => readAndPlan(context, members, owns))
+  const { missing, stored, plan, results } = readFirst(() => readAndPlan(context, members, owns))
+  context.odds.note(missing.length > 0 || isRefuted(members, stored, context.recent.guess(members)))
   const changes = guardedChanges(plan)
   const steps = [
     walletStep(context, missing),
@@ -123,7 +134,7 @@ function guardedChanges({ entries, changes }: GroupPlan): readonly WalletChange[
     : [...changes, ...[...last].map(([user, after]) => ({ user, amount: 0n, after }))]
 }
 
-function guess<T>(read: () => T): T {
+function readFirst<T>(read: () => T): T {
   try {
     return read()
   } catch (error) {
@@ -135,6 +146,7 @@ function guess<T>(read: () => T): T {
 interface Laid {
   /** Wallets to make first. */
   readonly missing: readonly string[]
+  readonly stored: Pairs
   readonly plan: GroupPlan
   /** In the order of the members. */
   readonly results: MemberResult[]
@@ -155,7 +167,7 @@ function readAndPlan(
   const missing = missingWallets(context, members, wallets)
   const ordered = inKeyOrder(members)
   const plan = planGroup(ordered, stored, wallets, context.unknownUser)
-  return { missing, plan, results: inGivenOrder(members, ordered, plan.results) }
+  return { missing, stored, plan, results: inOrderOf(members, ordered, plan.results) }
 }
 
 function walletState(context: SqliteContext, user: string): WalletState {
@@ -178,17 +190,4 @@ function missingWallets(
     wallets.set(claim.user, { kind: 'locked', balance: 0n })
   }
   return missing
-}
-
-function inGivenOrder(
-  members: readonly GroupMember[],
-  ordered: readonly GroupMember[],
-  results: readonly MemberResult[],
-): MemberResult[] {
-  const byMember = new Map(ordered.map((member, index) => [member, results[index]]))
-  return members.map((member) => {
-    const result = byMember.get(member)
-    if (result === undefined) throw new TypeError(`Postback ${member.leader.id} got no result.`)
-    return result
-  })
 }

@@ -5,6 +5,8 @@
  */
 import type { UnknownUserPolicy } from '../../ledger/decide.js'
 import type { WalletTable } from '../../ledger/store.js'
+import type { Odds } from '../odds.js'
+import type { RecentCredits } from '../recent-credits.js'
 import type { TableNames } from '../table-names.js'
 import type { SqlConnection } from './connection.js'
 import type { SqlReader } from './reader.js'
@@ -16,6 +18,9 @@ export interface SqliteContext {
   readonly reader: SqlReader
   /** Null where groups are written on `connection`. */
   readonly writer: SqlWriter | null
+  /** What the guesses of the short way have been worth lately. */
+  readonly odds: Odds
+  readonly recent: RecentCredits
   readonly names: TableNames
   readonly amountScale: number
   readonly unknownUser: UnknownUserPolicy

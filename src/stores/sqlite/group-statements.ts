@@ -4,15 +4,19 @@
  * @module
  */
 import { StoreError } from '../../errors.js'
-import { keyOf, type WalletChange } from '../../ledger/group.js'
+import { keyOf, type GroupPlan, type WalletChange } from '../../ledger/group.js'
 import type { PostbackRow } from '../../ledger/postback-row.js'
 import type { EntryRow, StoredEntry } from '../../ledger/types.js'
+import { MAX_BALANCE_MINOR } from '../../money.js'
+import type { KnownCredit } from '../guess.js'
 import type { SqliteContext } from './context.js'
 import type { SqlRow } from './driver.js'
 import {
+  BALANCE_PLACE,
   entryValues,
   integer,
   NEW_ENTRY,
+  newEntry,
   NEW_POSTBACK,
   postbackValues,
   readInteger,
@@ -20,7 +24,9 @@ import {
   STORED_COLUMNS,
   storedEntryFrom,
   text,
+  textOrNull,
 } from './rows.js'
+import type { WalletSql } from './wallet-table.js'
 import type { WriteStep } from './writer.js'
 
 /**
@@ -178,6 +184,65 @@ export function balanceStep({ wallets }: SqliteContext, changes: readonly Wallet
       ...(bind(text(user)) ?? []),
       integer(after - amount),
     ]),
+  }
+}
+
+/**
+ * Changes balances that nobody has read. One that is missing, NULL or so near the limit that a group could cross it counts
+ * as a miss.
+ */
+export function unreadBalanceStep(
+  { table, balance, match, bind }: WalletSql,
+  changes: readonly WalletChange[],
+): WriteStep {
+  return {
+    sql: `update ${table} set ${balance} = ${balance} + ?
+where ${match} and ${balance} between -${SAFE_BALANCE} and ${SAFE_BALANCE}`,
+    rows: changes.map(({ user, amount }) => [integer(amount), ...(bind(text(user)) ?? [])]),
+  }
+}
+
+/** A balance within half of the limit is within the limit after whatever one group can add to it or take from it. */
+const SAFE_BALANCE = MAX_BALANCE_MINOR / 2n
+
+/** Entries whose balance is what their wallet holds now and what lies between the two. */
+export function unreadEntryStep(
+  { names }: Pick<SqliteContext, 'names'>,
+  { table, balance, match, bind }: WalletSql,
+  { entries, changes }: GroupPlan,
+): WriteStep {
+  const after = new Map(changes.map((change) => [change.user, change.after]))
+  return {
+    sql: `insert into ${names.table('ledger')} ${newEntry(`(select ${balance} from ${table} where ${match}) + ?`)}
+on conflict (id_space, transaction_key, entry) do nothing`,
+    rows: entries.map((entry) => {
+      const values = entryValues(entry)
+      const behind =
+        entry.balanceAfter === null ? null : integer(entry.balanceAfter - (after.get(entry.user) ?? 0n))
+      values.splice(BALANCE_PLACE, 1, ...(bind(text(entry.user)) ?? []), behind)
+      return values
+    }),
+  }
+}
+
+/** A credit that does not stand as it was planned makes a row too many, which is rolled back with all others. */
+export function knownStep({ names }: Pick<SqliteContext, 'names'>, known: readonly KnownCredit[]): WriteStep {
+  return {
+    sql: `insert into ${names.table('settings')} (name, value) select 'unknown', '' where not exists (
+  select 1 from ${names.table('ledger')}
+  where id_space = ? and transaction_key = ? and entry = 'credit' and user_id = ? and amount = ? and unit is ?
+    and received_amount is ? and decision = 'booked' and imported = 0 and postback_id is not ?
+)`,
+    rows: known.map(({ claim, postbackId }) => [
+      text(claim.idSpace),
+      text(claim.transactionKey),
+      text(claim.user),
+      integer(claim.amount),
+      textOrNull(claim.unit),
+      textOrNull(claim.receivedAmount),
+      text(postbackId),
+    ]),
+    changes: 0,
   }
 }
 

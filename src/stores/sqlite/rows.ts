@@ -35,6 +35,15 @@ export const POSTBACK_COLUMNS =
 export const NEW_ENTRY = withMarks(NEW_ENTRY_COLUMNS)
 export const NEW_POSTBACK = withMarks(POSTBACK_COLUMNS)
 
+/** The place of `balance_after` among the columns of a new entry. */
+export const BALANCE_PLACE = NEW_ENTRY_COLUMNS.split(', ').indexOf('balance_after')
+
+/** The same with an expression for the balance. */
+export function newEntry(balance: string): string {
+  const marks = NEW_ENTRY_COLUMNS.split(', ').map((column) => (column === 'balance_after' ? balance : '?'))
+  return `(${NEW_ENTRY_COLUMNS}) values (${marks.join(', ')})`
+}
+
 function withMarks(columns: string): string {
   return `(${columns}) values (${columns.replaceAll(/[a-z_]+/g, '?')})`
 }

@@ -9,6 +9,8 @@ import type { GroupMember } from '../../ledger/group.js'
 import type { PostbackRow } from '../../ledger/postback-row.js'
 import type * as Port from '../../ledger/store.js'
 import type { LedgerEntry } from '../../ledger/types.js'
+import { Odds } from '../odds.js'
+import { RecentCredits } from '../recent-credits.js'
 import { tableNames } from '../table-names.js'
 import { adjust } from './adjust.js'
 import { applyGroup } from './apply-group.js'
@@ -195,6 +197,8 @@ function contextOf(connection: SqlConnection, options: Port.StoreOptions): Sqlit
     connection,
     reader: createReader(connection),
     writer: createWriter(connection),
+    odds: new Odds(),
+    recent: new RecentCredits(),
     names,
     amountScale,
     unknownUser: options.unknownUser ?? 'retry',
