@@ -16,13 +16,17 @@ import { firstIdAt, OPEN_OUTCOMES } from './inbox-bounds.js'
 import type { ClassPart, IdIndex, IdRange, InboxReads } from './inbox-reads.js'
 import { newestFirst, walkClasses, walkIds, walkPrefix, type Walk } from './inbox-walks.js'
 
+/** What one page may cost. */
 export interface SearchBounds {
-  /** So many of the newest rows are looked through before a search by prefix asks the indexes. */
+  /**
+   * So many of the newest rows are looked through before a search by prefix asks the indexes, and where nothing leads to
+   * the rows that are looked for.
+   */
   readonly window: number
-  /** And so many for one page where nothing leads to the rows that are looked for. */
-  readonly longWindow: number
-  /** Entries that are read for a walk along users or transactions; of a prefix a part of it. */
+  /** Entries that are read for a walk along users or transactions: an index holds them with the ids of their rows. */
   readonly booked: number
+  /** And for a walk along a prefix: those of transactions are looked up one by one. */
+  readonly bookedWithPrefix: number
   /**
    * Ids that are looked at for one page where several walks have to meet. Two conditions that many rows meet and hardly any
    * row together (a user of one country, a network of another) would else be looked for to the end of the inbox.
@@ -30,7 +34,7 @@ export interface SearchBounds {
   readonly lookedAt: number
 }
 
-const BOUNDS: SearchBounds = { window: 5_000, longWindow: 10_000, booked: 2_500, lookedAt: 5_000 }
+const BOUNDS: SearchBounds = { window: 5_000, booked: 10_000, bookedWithPrefix: 500, lookedAt: 5_000 }
 
 /** Rows that are read by their ids at once. */
 const MOST_IDS = 1_024
@@ -44,7 +48,7 @@ const ID_SLACK_MS = 15_000
 const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 const BEYOND_IDS = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
-/** @param bounds what one page may cost; smaller ones are for tests */
+/** @param bounds smaller ones are for tests */
 export async function findPostbacks<Row extends { readonly id: string }>(
   reads: InboxReads<Row>,
   given: PostbackFilter,
@@ -83,12 +87,12 @@ async function findRows<Row>(search: Search<Row>): Promise<Found<Row>> {
   if (hasNoIndex(filter)) return ended(await reads.rowsIn(range, filter, wanted))
   if (isPrefixAlone(filter)) {
     // What begins like many rows is found among the newest ones.
-    const found = await amongNewest(search, bounds.window)
+    const found = await amongNewest(search)
     if (found.position === null) return found
   }
   const walks = await walksOf(search)
   const known = walks.filter((walk) => walk !== null)
-  if (known.length === 0) return amongNewest(search, bounds.longWindow)
+  if (known.length === 0) return amongNewest(search)
   return firstOf(search, known, walks.length === 1 ? Infinity : bounds.lookedAt)
 }
 
@@ -100,12 +104,8 @@ function isPrefixAlone({ q, ...others }: PostbackFilter): boolean {
   return q !== undefined && hasNoIndex(others)
 }
 
-/** Looks through so many of the newest rows. */
-async function amongNewest<Row>(
-  { reads, filter, range, wanted }: Search<Row>,
-  count: number,
-): Promise<Found<Row>> {
-  const from = await reads.idBehind(range, count)
+async function amongNewest<Row>({ reads, filter, bounds, range, wanted }: Search<Row>): Promise<Found<Row>> {
+  const from = await reads.idBehind(range, bounds.window)
   const rows = await reads.rowsIn({ ...range, from: from ?? range.from }, filter, wanted)
   return rows.length === wanted ? ended(rows) : { rows, position: from }
 }
@@ -161,15 +161,13 @@ async function walksOf<Row>(search: Search<Row>): Promise<readonly (Walk | null)
     walks.push(walkClasses(reads, classesOf(filter, await reads.networks()), range))
   }
   if (q !== undefined) {
-    const most = Math.ceil(bounds.booked * PART_OF_PREFIX)
-    const booked = await reads.bookedWithPrefix(q, most + 1)
-    walks.push(booked.length > most ? null : walkPrefix(reads, q, range, rowsOfEntries(booked)))
+    const booked = await reads.bookedWithPrefix(q, bounds.bookedWithPrefix + 1)
+    walks.push(
+      booked.length > bounds.bookedWithPrefix ? null : walkPrefix(reads, q, range, rowsOfEntries(booked)),
+    )
   }
   return walks
 }
-
-/** The entries of a prefix lie at more places than those of one user. */
-const PART_OF_PREFIX = 0.2
 
 async function walkOf<Row>(
   { reads, range, bounds }: Search<Row>,

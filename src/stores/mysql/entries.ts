@@ -28,7 +28,7 @@ export async function listEntries(
   const before = cursor !== null && CURSOR.test(cursor) ? `and id < ${cursor}` : ''
   const rows = await session.read({
     // By name, or a hot wallet could be looked for along the primary key.
-    sql: `select ${ENTRY_COLUMNS} from ${names.table('ledger')} force index (${names.index('ledger_user')})
+    sql: `select ${ENTRY_COLUMNS} from ${names.table('ledger')} force index (${names.index('ledger_user_rows')})
 where user_id = ? ${before} ${cleared === true ? '' : 'and cleared = 0'}
 order by ${names.table('ledger')}.id desc limit ${limit + 1}`,
     values: [bytes(user)],

@@ -41,7 +41,8 @@ order by p.id desc limit ${count}`,
         from,
         // Their columns are NULL in all other rows.
         indexed: 'true',
-        ledger: (index) => `${names.table('ledger')} l force index (${names.index(`ledger_${index}`)})`,
+        ledger: (index) =>
+          `${names.table('ledger')} l force index (${names.index(index === 'user' ? 'ledger_user_rows' : `ledger_${index}`)})`,
         otherId: { column: 'l.other_id', indexed: 'true' },
         columns: {
           class: ['p.network', 'p.outcome', 'p.open'],

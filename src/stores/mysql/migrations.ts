@@ -162,7 +162,7 @@ from ${names.table('postbacks')} p`,
       // With the id of the row, so that thousands of entries of one user are not looked up one by one.
       `alter table ${names.table('ledger')}
   drop key ${names.index('ledger_user')},
-  add key ${names.index('ledger_user')} (user_id, id, postback_id)`,
+  add key ${names.index('ledger_user_rows')} (user_id, id, postback_id)`,
     ],
   },
 ]

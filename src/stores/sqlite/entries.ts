@@ -82,7 +82,7 @@ export async function listEntries(
   if (page.cleared !== true) condition += ' and cleared = 0'
   const rows = await reader.all(
     // By name: once an operator has run ANALYZE, a hot wallet could be looked for along the primary key.
-    `select ${ENTRY_COLUMNS} from ${names.table('ledger')} indexed by ${names.index('ledger_user')}
+    `select ${ENTRY_COLUMNS} from ${names.table('ledger')} indexed by ${names.index('ledger_user_rows')}
 where ${condition} order by id desc limit ?`,
     [...values, limitOf(page)],
   )

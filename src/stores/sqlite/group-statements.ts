@@ -149,14 +149,17 @@ on conflict (id_space, transaction_key, entry) do nothing`,
   }
 }
 
-/** Right after `entryStep` of the same entries: nobody else inserts meanwhile, so theirs are the last ids. */
+/**
+ * Right after the step of the same entries: nobody else inserts meanwhile, so theirs are the last ids. (SQLite would
+ * prepare a statement with `limit ?` anew for every number.)
+ */
 export function messageStep({ names, outbox }: SqliteContext, entries: readonly EntryRow[]): WriteStep {
   const told = outbox ? entries.filter(isTold).length : 0
   return {
     sql: `insert into ${names.table('outbox')} (event, id_space, transaction_key, entry, user_id)
 select entry || '.booked', id_space, transaction_key, entry, user_id
-from (select * from ${names.table('ledger')} order by id desc limit ?)
-where amount <> 0 and imported = 0 order by id`,
+from ${names.table('ledger')}
+where id > (select max(id) from ${names.table('ledger')}) - ? and amount <> 0 and imported = 0 order by id`,
     rows: told === 0 ? [] : [[BigInt(entries.length)]],
     changes: told,
   }

@@ -43,7 +43,7 @@ export function inboxReads({ reader, names }: Pick<SqliteContext, 'reader' | 'na
   }
   const ledgerIndexes = {
     key: names.quote(`sqlite_autoindex_${names.prefix}ledger_1`),
-    user: names.index('ledger_user'),
+    user: names.index('ledger_user_rows'),
     other_id: names.index('ledger_other_id'),
   }
   const from = (index: keyof typeof indexes): string =>

@@ -137,6 +137,9 @@ from ${names.table('postbacks')} p`,
       `drop index if exists ${names.index('postbacks_period_transaction')}`,
       `create index if not exists ${names.index('postbacks_other_user')} on ${names.table('postbacks')} (substr(id, 1, 5), user_id, id) where outcome <> 'credited'`,
       `create index if not exists ${names.index('postbacks_other_transaction')} on ${names.table('postbacks')} (substr(id, 1, 5), transaction_id, id) where outcome <> 'credited'`,
+      // With the id of the row, so that thousands of entries of one user are not looked up one by one.
+      `create index if not exists ${names.index('ledger_user_rows')} on ${names.table('ledger')} (user_id, id, postback_id)`,
+      `drop index if exists ${names.index('ledger_user')}`,
     ],
   },
 ]
