@@ -1,8 +1,8 @@
 /**
  * The group commit: gathers whatever claims wait into one transaction, and tells each what became of it.
  *
- * A wallet belongs to one lane of this process; a lane runs one group at a time and takes the next as soon as it is
- * free, so nothing ever waits for a timer and one postback alone commits at once. A wallet (or a key) that somebody
+ * A wallet belongs to one lane of this process; a lane runs one group at a time, or as many as its store takes ahead, and
+ * takes the next as soon as it is free, so nothing ever waits for a timer and one postback alone commits at once. A wallet (or a key) that somebody
  * else holds is set aside with its whole backlog, on a connection that waits, so that its neighbours do not.
  *
  * @module
@@ -74,13 +74,25 @@ export function createCommitter(store: LedgerStore, given: Partial<CommitterOpti
   return new GroupCommitter(store, options)
 }
 
+/** The wallets of one part of the users, whose groups run one after the other. */
+interface Lane {
+  readonly waiting: Pending[]
+  /** Groups that are on their way or about to leave. */
+  running: number
+  /** One of them leaves at the end of this turn of the event loop. */
+  leaving: boolean
+  /** Members of the last one. */
+  size: number
+}
+
 class GroupCommitter implements Committer {
   readonly #store: LedgerStore
   readonly #options: CommitterOptions
   readonly #counters = zeroCounters()
   readonly #pending = new Set<Pending>()
   readonly #chains = new KeyChains()
-  readonly #lanes: Queue[]
+  readonly #lanes: Lane[]
+  readonly #ahead: number
   readonly #asides: Asides
   readonly #drained: (() => void)[] = []
   #sweeper: NodeJS.Timeout | null = null
@@ -89,7 +101,13 @@ class GroupCommitter implements Committer {
   constructor(store: LedgerStore, options: CommitterOptions) {
     this.#store = store
     this.#options = options
-    this.#lanes = Array.from({ length: Math.max(1, store.lanes) }, () => ({ waiting: [], running: false }))
+    this.#ahead = store.ahead ?? 1
+    this.#lanes = Array.from({ length: Math.max(1, store.lanes) }, () => ({
+      waiting: [],
+      running: 0,
+      leaving: false,
+      size: 0,
+    }))
     this.#asides = new Asides({
       slots: Math.max(1, store.asides),
       maxGroup: options.maxGroup,
@@ -144,25 +162,36 @@ class GroupCommitter implements Committer {
       return
     }
     const index = laneOf(pending.user ?? pending.item.id, this.#lanes.length)
-    const lane = this.#lanes[index] as Queue
+    const lane = this.#lanes[index] as Lane
     lane.waiting.push(pending)
-    if (!lane.running) {
-      lane.running = true
-      // One turn of the event loop gathers the calls that arrived together.
-      setImmediate(() => void this.#runLane(lane, index))
-    }
+    if (lane.leaving || !this.#mayRun(lane, lane.running)) return
+    lane.running += 1
+    lane.leaving = true
+    // One turn of the event loop gathers the calls that arrived together.
+    setImmediate(() => {
+      lane.leaving = false
+      void this.#runLane(lane, index)
+    })
   }
 
-  async #runLane(lane: Queue, index: number): Promise<void> {
+  /** Beside others a group is worth its commit where it is at least half as large as the last one. */
+  #mayRun(lane: Lane, others: number): boolean {
+    return others === 0 || (others < this.#ahead && 2 * lane.waiting.length >= lane.size)
+  }
+
+  async #runLane(lane: Lane, index: number): Promise<void> {
     const owns = (user: string): boolean =>
       laneOf(user, this.#lanes.length) === index && this.#asides.ofWallet(user) === undefined
-    for (let group = this.#takeGroup(lane); group.length > 0; group = this.#takeGroup(lane)) {
+    while (this.#mayRun(lane, lane.running - 1)) {
+      const group = this.#takeGroup(lane)
+      if (group.length === 0) break
+      lane.size = group.length
       await runGroup(this.#context(owns, false), group)
     }
-    lane.running = false
+    lane.running -= 1
   }
 
-  #takeGroup(queue: Queue): RunMember[] {
+  #takeGroup(queue: Pick<Queue, 'waiting'>): RunMember[] {
     const group: RunMember[] = []
     let size = 0
     let bytes = 0
@@ -182,10 +211,10 @@ class GroupCommitter implements Committer {
   }
 
   /** A claim that was queued in its lane before its wallet was set aside goes there too. */
-  #followAside(queue: Queue, leader: Pending): boolean {
+  #followAside(queue: Pick<Queue, 'waiting'>, leader: Pending): boolean {
     if (leader.user === null) return false
     const aside = this.#asides.ofWallet(leader.user)
-    if (aside === undefined || aside === queue || !this.#lanes.includes(queue)) return false
+    if (aside === undefined || aside === queue || !this.#lanes.some((lane) => lane === queue)) return false
     aside.waiting.push(leader)
     return true
   }

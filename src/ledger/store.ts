@@ -178,6 +178,11 @@ export interface LedgerStore {
   readonly foreignWallets: boolean
   /** How many groups may run at once. */
   readonly lanes: number
+  /**
+   * How many groups of one lane may be on their way at once, where the store writes them in order and none depends on what
+   * was read before another one; default 1. The next one then waits at the store, and not for the answer to the last one.
+   */
+  readonly ahead?: number
   /** How many groups may wait for locks at once, beside the lanes. */
   readonly asides: number
 

@@ -34,7 +34,7 @@ export interface SearchBounds {
   readonly lookedAt: number
 }
 
-const BOUNDS: SearchBounds = { window: 5_000, booked: 10_000, bookedWithPrefix: 500, lookedAt: 5_000 }
+const BOUNDS: SearchBounds = { window: 3_000, booked: 2_500, bookedWithPrefix: 500, lookedAt: 5_000 }
 
 /** Rows that are read by their ids at once. */
 const MOST_IDS = 1_024

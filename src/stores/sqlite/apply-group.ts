@@ -51,12 +51,16 @@ export async function applyGroup(
 ): Promise<GroupResult> {
   // An aside waits for the write lock by timer, which the thread does not.
   if (context.writer?.usable === true && options.waitMs === null) {
-    const result = await context.connection.turns.group(async () => {
-      const ordered = inKeyOrder(members)
-      const short = await goShortWay(context, context.writer as SqlWriter, ordered, options.owns)
-      if (short !== null) return { kind: 'applied', results: inOrderOf(members, ordered, short) } as const
-      return settleInThread(context, members, options.owns)
-    })
+    const { turns } = context.connection
+    const ordered = inKeyOrder(members)
+    const short = await turns.group(() =>
+      goShortWay(context, context.writer as SqlWriter, ordered, options.owns),
+    )
+    // What is read first must stand until it is written, or groups of one wallet would undo each other's plans.
+    const result: GroupResult | null =
+      short === null
+        ? await turns.alone(() => settleInThread(context, members, options.owns))
+        : { kind: 'applied', results: inOrderOf(members, ordered, short) }
     if (result?.kind === 'applied') context.recent.note(members, result.results)
     if (result !== null) return result
   }

@@ -109,6 +109,7 @@ function createStore(connection: SqlConnection, options: Port.StoreOptions): Sql
     foreignWallets: context.foreign !== null,
     // One writer at a time, whatever the number of lanes.
     lanes: 1,
+    ahead: context.writer === null ? 1 : 2,
     asides: 1,
 
     start: () => start(context),
