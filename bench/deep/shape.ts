@@ -83,7 +83,7 @@ export function selectLedger(shape: Shape, source: string): string {
   ${userOf(words)} as user_id, ${words.coins(`case when s = ${CYCLE - 1} then -${REWARD} else ${REWARD} end`)} as amount,
   ${words.coins(balanceAfter(words))} as balance_after, 'booked' as decision, ${words.flag(false)} as test,
   ${words.concat("'ev_'", 'l')} as event_id, '${REWARD}' as received_amount, 'coins' as unit,
-  ${words.uuid(idDigits(shape, 'l'))} as postback_id, ${words.time(timeOf(shape, 'l'))} as created_at
+  ${words.uuid(idDigits(shape, callOf(shape, 'l')))} as postback_id, ${words.time(timeOf(shape, 'l'))} as created_at
 from ${ledgerFacts(words, source)} f`
 }
 
@@ -173,8 +173,7 @@ function ledgerFacts({ div, hex, concat, fence }: Words, source: string): string
 
 /** The ledger's row that each call is about, beside its place `j` in its hundred `b`. */
 function entriesOfCalls({ words, rows }: Shape, source: string): string {
-  const booked = BOOKED * Math.floor(rows / 100) + Math.min(rows % 100, BOOKED)
-  const first = rows - booked
+  const first = lastGone(rows)
   const row = `case when j < ${BOOKED} then ${first} + ${BOOKED} * b + j + 1
     when j = 98 then ${first} + ${BOOKED} * b + 150 else ${first} + ${BOOKED} * b + (j - ${BOOKED}) * 10 + 1 end`
   return `(
@@ -182,6 +181,17 @@ function entriesOfCalls({ words, rows }: Shape, source: string): string {
     from (select i, ${words.div('(i - 1)', 100)} as b, (i - 1) % 100 as j from ${source} n ${words.fence}) n
     ${words.fence}
   )`
+}
+
+/** The call that booked an entry; one before the first call where it is gone from the inbox. */
+function callOf({ words, rows }: Shape, row: string): string {
+  const place = `(${row} - ${lastGone(rows)} - 1)`
+  return `(case when ${place} >= 0 then 100 * ${words.div(place, BOOKED)} + ${place} % ${BOOKED} + 1 else ${place} end)`
+}
+
+/** The last entry whose call is gone. */
+function lastGone(rows: number): number {
+  return rows - BOOKED * Math.floor(rows / 100) - Math.min(rows % 100, BOOKED)
 }
 
 function userOf({ concat, padded }: Words): string {
@@ -202,12 +212,13 @@ function timeOf({ rows, newest }: Shape, row: string): string {
 /** A UUID of version 7: the time, then digits that tell rows of one millisecond apart. */
 function idDigits(shape: Shape, row: string): string {
   const { concat, hex } = shape.words
+  const positive = `(${row} + ${shape.rows})`
   return concat(
     hex(timeOf(shape, row), 12),
     "'7'",
-    hex(`(${row} % 4096)`, 3),
+    hex(`(${positive} % 4096)`, 3),
     "'8'",
-    hex(`(${row} * 40503 % 268435456)`, 15),
+    hex(`(${positive} * 40503 % 268435456)`, 15),
   )
 }
 

@@ -18,11 +18,10 @@ import { newestFirst, walkClasses, walkIds, walkPrefix, type Walk } from './inbo
 
 /** What one page may cost. */
 export interface SearchBounds {
-  /**
-   * So many of the newest rows are looked through before a search by prefix asks the indexes, and where nothing leads to
-   * the rows that are looked for.
-   */
+  /** So many of the newest rows are looked through before a search by prefix asks the indexes. */
   readonly window: number
+  /** And so many where nothing leads to the rows that are looked for. */
+  readonly longWindow: number
   /** Entries that are read for a walk along users or transactions: an index holds them with the ids of their rows. */
   readonly booked: number
   /** And for a walk along a prefix: those of transactions are looked up one by one. */
@@ -34,7 +33,13 @@ export interface SearchBounds {
   readonly lookedAt: number
 }
 
-const BOUNDS: SearchBounds = { window: 3_000, booked: 2_500, bookedWithPrefix: 500, lookedAt: 5_000 }
+const BOUNDS: SearchBounds = {
+  window: 1_500,
+  longWindow: 10_000,
+  booked: 5_000,
+  bookedWithPrefix: 500,
+  lookedAt: 5_000,
+}
 
 /** Rows that are read by their ids at once. */
 const MOST_IDS = 1_024
@@ -87,12 +92,12 @@ async function findRows<Row>(search: Search<Row>): Promise<Found<Row>> {
   if (hasNoIndex(filter)) return ended(await reads.rowsIn(range, filter, wanted))
   if (isPrefixAlone(filter)) {
     // What begins like many rows is found among the newest ones.
-    const found = await amongNewest(search)
+    const found = await amongNewest(search, bounds.window)
     if (found.position === null) return found
   }
   const walks = await walksOf(search)
   const known = walks.filter((walk) => walk !== null)
-  if (known.length === 0) return amongNewest(search)
+  if (known.length === 0) return amongNewest(search, bounds.longWindow)
   return firstOf(search, known, walks.length === 1 ? Infinity : bounds.lookedAt)
 }
 
@@ -104,8 +109,11 @@ function isPrefixAlone({ q, ...others }: PostbackFilter): boolean {
   return q !== undefined && hasNoIndex(others)
 }
 
-async function amongNewest<Row>({ reads, filter, bounds, range, wanted }: Search<Row>): Promise<Found<Row>> {
-  const from = await reads.idBehind(range, bounds.window)
+async function amongNewest<Row>(
+  { reads, filter, range, wanted }: Search<Row>,
+  count: number,
+): Promise<Found<Row>> {
+  const from = await reads.idBehind(range, count)
   const rows = await reads.rowsIn({ ...range, from: from ?? range.from }, filter, wanted)
   return rows.length === wanted ? ended(rows) : { rows, position: from }
 }

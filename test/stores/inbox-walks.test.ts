@@ -190,7 +190,7 @@ describe('a search with small bounds', () => {
     rowsOf: async (ids, filter, count) =>
       LONG.filter((row) => ids.includes(row.id) && passesOf(filter)(row)).slice(0, count),
   }
-  const bounds = { window: 300, booked: 50, bookedWithPrefix: 20, lookedAt: 400 }
+  const bounds = { window: 200, longWindow: 300, booked: 50, bookedWithPrefix: 20, lookedAt: 400 }
 
   it.each<PostbackFilter>([
     { user: ['user-7'] },
